@@ -1,0 +1,56 @@
+import type { Decision, OutcomeCode } from './errors.js'
+import type { AggregateFn, Direction, FilterOp } from './plan.js'
+
+export type Operation = 'get' | 'search' | 'aggregate' | 'schema_overview' | 'unknown' | 'request'
+export type Effect = 'none' | 'committed' | 'unknown'
+
+/** What was asked, in the entry's terms. Names are agent-facing and visible to the caller; values are kept as configured. */
+export interface PlanSummary {
+  readonly columns?: readonly string[]
+  readonly filters?: readonly { readonly column: string; readonly op: FilterOp; readonly values?: readonly string[] }[]
+  readonly metrics?: readonly { readonly fn: AggregateFn; readonly column?: string }[]
+  readonly group_by?: readonly string[]
+  readonly order?: readonly { readonly by: string; readonly direction: Direction }[]
+  readonly page?: { readonly limit: number }
+}
+
+/**
+ * One call as the front thread knows it when it ends. The audit worker adds `seq`, `instance`, `prev_hash` and `hash` and
+ * replaces filter values as `audit.values` says. Absent means without a value: never null, never an empty string.
+ */
+export interface AuditRecord {
+  /** Made by the front thread; an insert with a known id is ignored, so a batch may be sent twice. */
+  readonly id: string
+  /** ISO 8601, UTC, milliseconds. */
+  readonly time: string
+  readonly connector?: string
+  readonly epoch?: number
+  readonly request_id?: string
+  readonly trace_id?: string
+  readonly identity?: string
+  readonly key_id?: string
+  readonly roles?: readonly string[]
+  readonly client?: string
+  readonly address?: string
+  readonly tool?: string
+  readonly operation: Operation
+  readonly target?: string
+  readonly plan?: PlanSummary
+  readonly decision: Decision
+  readonly code: OutcomeCode
+  readonly reason?: string
+  readonly effect: Effect
+  readonly rows?: number
+  readonly affected?: number
+  /** For folded refusals: how many this entry stands for. */
+  readonly count?: number
+  readonly duration_ms: { readonly total: number; readonly queue?: number; readonly db?: number }
+}
+
+/** An entry as written: the record, its place in the instance's gap-free order, and its link in the keyed hash chain. */
+export interface AuditEntry extends AuditRecord {
+  readonly seq: number
+  readonly instance: string
+  readonly prev_hash: string
+  readonly hash: string
+}

@@ -1,0 +1,50 @@
+/** Every limit that is not a user's to set, or the default of one that is. Units are last in the name. */
+
+export const BODY_BYTES_MAX = 1_048_576
+export const HEADER_CHARS_MAX = 16_384
+export const JSON_DEPTH_MAX = 32
+export const BATCH_MESSAGES_MAX = 20
+export const IN_FLIGHT_MAX = 4_096
+export const CONNECTIONS_MAX = 16_384
+
+export const FILTERS_MAX = 50
+export const IN_VALUES_MAX = 1_000
+export const VALUE_CHARS_MAX = 65_536
+export const ORDER_COLUMNS_MAX = 16
+export const METRICS_MAX = 32
+export const GROUP_COLUMNS_MAX = 16
+export const ECHO_CHARS_MAX = 64
+export const COMMENT_CHARS_MAX = 300
+export const ENUM_LABELS_SHOWN_MAX = 200
+
+export const ROW_CAP = 200
+export const PAGE_SIZE = 50
+export const QUERY_TIMEOUT_MS = 5_000
+export const QUERY_TIMEOUT_MAX_MS = 55_000
+export const RESPONSE_CHARS_MAX = 24_000
+export const CELL_CHARS_MAX = 4_000
+export const RESULT_BYTES_MAX = 16_777_216
+
+export const POOL_CONNECTIONS_MAX = 4
+export const ACQUIRE_TIMEOUT_MS = 5_000
+export const CONNECT_TIMEOUT_MS = 10_000
+export const IDLE_TIMEOUT_MS = 300_000
+export const LIFETIME_MAX_MS = 3_600_000
+export const CANCEL_GRACE_MS = 2_000
+export const NAMED_STATEMENTS_MAX = 200
+
+export const INTROSPECTION_TIMEOUT_MS = 60_000
+export const WORKER_START_TIMEOUT_MS = 30_000
+/** Longer than any query may take, so that it only ever fires for a worker that stopped answering. */
+export const CALL_DEADLINE_GRACE_MS = 10_000
+export const BACKOFF_MIN_MS = 250
+export const BACKOFF_MAX_MS = 30_000
+export const DRAIN_DEADLINE_MS = 25_000
+export const AUDIT_ACK_TIMEOUT_MS = 10_000
+
+export const TOOL_LISTS_CACHED_MAX = 1_000
+export const STATEMENT_SHAPES_MAX = 2_000
+
+export const AUTH_FAILURES_PER_MINUTE_MAX = 30
+export const FOLD_AFTER_PER_MINUTE = 10
+export const ADDRESSES_TRACKED_MAX = 10_000

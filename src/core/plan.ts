@@ -1,0 +1,100 @@
+import type { Column, Identifier, Table, TableRef } from './schema-model.js'
+
+/** The whole of what a caller can ask of a column's value. No other comparison exists anywhere in the gateway. */
+export const FILTER_OPS = ['eq', 'neq', 'in', 'gt', 'gte', 'lt', 'lte', 'ilike', 'is_null', 'not_null'] as const
+export type FilterOp = (typeof FILTER_OPS)[number]
+
+export const AGGREGATE_FNS = ['count', 'count_distinct', 'sum', 'avg', 'min', 'max'] as const
+export type AggregateFn = (typeof AGGREGATE_FNS)[number]
+
+export type Direction = 'asc' | 'desc'
+
+/**
+ * A value as canonical text for its column's logical type (digits, ISO 8601, `true`/`false`, base64 for bytes). It is
+ * always bound as a parameter.
+ */
+export type PlanValue = string
+
+export type Filter =
+  | {
+      readonly column: Identifier
+      readonly op: 'eq' | 'neq' | 'gt' | 'gte' | 'lt' | 'lte' | 'ilike'
+      readonly value: PlanValue
+    }
+  | { readonly column: Identifier; readonly op: 'in'; readonly values: readonly PlanValue[] }
+  | { readonly column: Identifier; readonly op: 'is_null' | 'not_null' }
+
+export interface Order {
+  readonly column: Identifier
+  readonly direction: Direction
+}
+
+export interface GetPlan {
+  readonly kind: 'get'
+  readonly table: TableRef
+  /** One equality per key column, in key order. */
+  readonly key: readonly Extract<Filter, { value: PlanValue }>[]
+  readonly columns: readonly Identifier[]
+}
+
+export interface SearchPlan {
+  readonly kind: 'search'
+  readonly table: TableRef
+  readonly columns: readonly Identifier[]
+  readonly filters: readonly Filter[]
+  /** What the caller asked for; the engine adds tie-breaks over visible columns. */
+  readonly order: readonly Order[]
+  readonly limit: number
+}
+
+export interface Metric {
+  readonly fn: AggregateFn
+  /** Absent for a plain `count` of rows. */
+  readonly column?: Identifier
+  /** The caller's name for the result; matches the property-key rule and is unique in the plan. */
+  readonly as: string
+}
+
+export interface AggregatePlan {
+  readonly kind: 'aggregate'
+  readonly table: TableRef
+  readonly metrics: readonly Metric[]
+  readonly groupBy: readonly Identifier[]
+  readonly filters: readonly Filter[]
+  /** `metric` and `group` are positions in the lists above. */
+  readonly order: readonly {
+    readonly by: { readonly kind: 'metric' | 'group'; readonly index: number }
+    readonly direction: Direction
+  }[]
+  readonly limit: number
+}
+
+export type QueryPlan = GetPlan | SearchPlan | AggregatePlan
+export type Plan = QueryPlan
+
+/** The rows an operation may touch: every filter of `all`, and, when `any` is present, at least one of its groups. */
+export interface Scope {
+  readonly all: readonly Filter[]
+  readonly any?: readonly (readonly Filter[])[]
+}
+
+/** Limits in force for one identity on one table, already the most specific that the policy gives. */
+export interface CallLimits {
+  readonly rowCap: number
+  readonly pageSize: number
+  readonly queryTimeoutMs: number
+  readonly responseCharsMax: number
+  readonly cellCharsMax: number
+}
+
+declare const validated: unique symbol
+/** A plan that the policy has accepted for one identity. Made by `PolicyEngine.validate` and nowhere else. */
+export interface ValidatedPlan<P extends Plan = Plan> {
+  readonly plan: P
+  readonly table: Table
+  /** Columns by name that the caller may use in this operation, in table order. */
+  readonly visible: ReadonlyMap<Identifier, Column>
+  readonly scope: Scope
+  readonly limits: CallLimits
+  readonly [validated]: true
+}

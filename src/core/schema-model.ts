@@ -1,0 +1,129 @@
+/**
+ * What a connector's introspector learned from the real catalog, in terms no engine owns. Plain data: it crosses threads
+ * as bytes. Identifiers are branded, and SQL text can take identifiers from nowhere else.
+ */
+declare const identifier: unique symbol
+/** A name as the catalog spells it. Made by introspection alone (`catalogName`), so no caller text can become one. */
+export type Identifier = string & { readonly [identifier]: true }
+
+/** The introspectors' way to brand a name that came out of a catalog query. */
+export function catalogName(name: string): Identifier {
+  return name as Identifier
+}
+
+export type LogicalType =
+  | 'integer'
+  | 'bigint'
+  | 'decimal'
+  | 'float'
+  | 'text'
+  | 'boolean'
+  | 'timestamp'
+  | 'date'
+  | 'time'
+  | 'interval'
+  | 'uuid'
+  | 'json'
+  | 'bytes'
+  | 'enum'
+  | 'array'
+  | 'unknown'
+
+/** One value type: logical for the gateway, native for the operator and the dialect. */
+export interface ValueType {
+  readonly logical: LogicalType
+  /** As the engine writes it, such as `numeric(10,2)`. Shown to operators, never parsed. */
+  readonly native: string
+  /** Labels of an `enum`, in the catalog's order. */
+  readonly labels?: readonly string[]
+  /** Element type of an `array`. */
+  readonly element?: ValueType
+  /** `timestamp` and `time`: whether values carry an offset. */
+  readonly withZone?: boolean
+  /** `integer`: inclusive range; absent where the type has none of its own. */
+  readonly range?: readonly [number, number]
+  /** `text` and `enum`-like text: the declared length in characters, when there is one. */
+  readonly charsMax?: number
+  /** Whether the engine can compare values for equality, and order them. */
+  readonly equality: boolean
+  readonly ordered: boolean
+}
+
+export interface Column {
+  readonly name: Identifier
+  /** The one name agents use for it, everywhere: its own where clients can take it, else an alias with a hash. */
+  readonly agentName: string
+  /** The catalog's own number for the column, stable across renames. */
+  readonly catalogId: number
+  readonly type: ValueType
+  readonly nullable: boolean
+  readonly hasDefault: boolean
+  /** `always`: never writable; `by_default`: writable; `computed`: a stored or virtual expression. */
+  readonly generated: 'no' | 'always' | 'by_default' | 'computed'
+  readonly comment?: string
+}
+
+export interface TableRef {
+  readonly schema: Identifier
+  readonly name: Identifier
+}
+
+export type TableKind = 'table' | 'view' | 'materialized_view' | 'partitioned_table' | 'foreign_table'
+
+export interface ForeignKey {
+  readonly name: Identifier
+  readonly columns: readonly Identifier[]
+  readonly references: TableRef
+  readonly referencedColumns: readonly Identifier[]
+}
+
+export interface Index {
+  readonly name: Identifier
+  /** Key columns in order; an expression ends the list, since nothing after it can be matched by a column. */
+  readonly columns: readonly Identifier[]
+  readonly unique: boolean
+  readonly partial: boolean
+}
+
+export interface Table {
+  readonly ref: TableRef
+  /** The catalog's own id, stable across renames. */
+  readonly catalogId: string
+  readonly kind: TableKind
+  readonly comment?: string
+  readonly columns: readonly Column[]
+  /** Empty when the table has none. */
+  readonly primaryKey: readonly Identifier[]
+  readonly uniqueKeys: readonly (readonly Identifier[])[]
+  readonly foreignKeys: readonly ForeignKey[]
+  readonly indexes: readonly Index[]
+  /** The planner's estimate; absent when the engine never counted. */
+  readonly rowEstimate?: number
+}
+
+export type EngineName = 'postgres' | 'mysql' | 'sqlserver'
+
+/** Facts about the connector's login that an operator should be warned about. */
+export interface LoginFacts {
+  readonly superuser: boolean
+  /** Qualified names of tables that the login owns, and of those it can write. Capped; counts are exact. */
+  readonly owns: readonly string[]
+  readonly writes: readonly string[]
+  readonly ownsCount: number
+  readonly writesCount: number
+  /** The server's own limit of connections, to compare the gateway's pools with. */
+  readonly connectionsMax?: number
+}
+
+export interface SchemaModel {
+  readonly engine: EngineName
+  readonly serverVersion: string
+  /** Ordered by schema, then name. */
+  readonly tables: readonly Table[]
+  readonly login: LoginFacts
+}
+
+/** `schema.table`, the spelling policies and entries use. */
+export function qualifiedName(ref: TableRef): string {
+  return `${ref.schema}.${ref.name}`
+}

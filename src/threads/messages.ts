@@ -1,0 +1,144 @@
+import type { AuditRecord, Effect, Operation, PlanSummary } from '../core/audit-entry.js'
+import type { Decision, ErrorCode, OutcomeCode } from '../core/errors.js'
+import type { Identity } from '../core/identity.js'
+import type { EngineName } from '../core/schema-model.js'
+import type { Observation } from '../observe/observation.js'
+
+/** Everything that crosses a thread, as unions with a `kind`. Mailboxes carry arrays of these: one post a turn. */
+
+/** How to reach a connector's database: resolved configuration, secrets included. Lives in memory only. */
+export interface ConnectorSettings {
+  readonly id: string
+  readonly engine: EngineName
+  readonly connection: {
+    readonly host: string
+    readonly port: number
+    readonly user: string
+    readonly password?: string
+    readonly database: string
+    readonly tls: 'disable' | 'require' | 'verify'
+    readonly tlsCaFile?: string
+  }
+  readonly schemas: readonly string[]
+  readonly timeZone: string
+  readonly pool: {
+    readonly max: number
+    readonly acquireTimeoutMs: number
+    readonly idleTimeoutMs: number
+    readonly lifetimeMaxMs: number
+  }
+}
+
+/** A handle on an encoded `ConnectorSnapshot`; costs nothing to carry in every message. */
+export interface SnapshotHandle {
+  readonly epoch: number
+  readonly bytes: SharedArrayBuffer
+}
+
+export interface CallMessage {
+  readonly kind: 'call'
+  readonly callId: number
+  readonly auditId: string
+  readonly snapshot: SnapshotHandle
+  readonly identity: Identity
+  readonly tool: string
+  readonly args: unknown
+  /** Monotonic milliseconds of this process when the front sent it. */
+  readonly sentAtMs: number
+}
+
+/** Front to connector worker. */
+export type ToConnector =
+  | CallMessage
+  | { readonly kind: 'cancel'; readonly callId: number }
+  | {
+      readonly kind: 'prepare'
+      readonly requestId: number
+      readonly epoch: number
+      readonly policy: string | undefined
+    }
+  | {
+      readonly kind: 'list'
+      readonly requestId: number
+      readonly snapshot: SnapshotHandle
+      readonly identity: Identity
+    }
+  | { readonly kind: 'stop' }
+
+export interface PrepareReport {
+  readonly epoch: number
+  readonly serverVersion: string
+  readonly tables: number
+  /** Names of identities that the policy gives overrides: their tool lists are cached apart. */
+  readonly overrides: readonly string[]
+  readonly drift: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+export interface OutcomeMessage {
+  readonly kind: 'outcome'
+  readonly callId: number
+  readonly decision: Decision
+  readonly code: OutcomeCode
+  readonly reason?: string
+  readonly effect: Effect
+  readonly operation: Operation
+  readonly target?: string
+  readonly plan?: PlanSummary
+  readonly rows?: number
+  readonly queueMs: number
+  readonly dbMs: number
+  /** The members of the MCP result without the outer braces (`"content":[…],…`), UTF-8; for rpc-kind codes the public text. */
+  readonly body: Uint8Array
+}
+
+/** Connector worker to front. */
+export type FromConnector =
+  | OutcomeMessage
+  | {
+      readonly kind: 'prepared'
+      readonly requestId: number
+      readonly ok: true
+      readonly snapshot: SnapshotHandle
+      readonly report: PrepareReport
+    }
+  | {
+      readonly kind: 'prepared'
+      readonly requestId: number
+      readonly ok: false
+      readonly code: ErrorCode
+      readonly reason: string
+    }
+  | {
+      readonly kind: 'listed'
+      readonly requestId: number
+      /** `"tools":[…]`, UTF-8, without braces. */
+      readonly body: Uint8Array
+      readonly tools: number
+    }
+  | { readonly kind: 'observed'; readonly observation: Observation }
+  | { readonly kind: 'stopped' }
+
+export type ValueKeeping = 'full' | 'hash' | 'none'
+
+export interface AuditSettings {
+  readonly stdout: boolean
+  readonly buffer?: { readonly path: string; readonly durability: 'full' | 'normal' }
+  readonly values: { readonly filters: ValueKeeping }
+  /** Where the chain key lives; made (0600) when it does not exist. Without a buffer the key may be absent: one a process. */
+  readonly chainKeyFile?: string
+}
+
+/** Front to audit worker. Batches are numbered from 1 without gaps. */
+export type ToAudit =
+  | { readonly kind: 'append'; readonly batch: number; readonly records: readonly AuditRecord[] }
+  | { readonly kind: 'stop' }
+
+/** Audit worker to front. `acked` is a high-water mark: every batch up to it is durable. */
+export type FromAudit =
+  | { readonly kind: 'started'; readonly instance: string; readonly nextSeq: number }
+  | { readonly kind: 'start_failed'; readonly reason: string }
+  | { readonly kind: 'acked'; readonly batch: number }
+  | { readonly kind: 'refused'; readonly batch: number; readonly reason: string }
+  | { readonly kind: 'observed'; readonly observation: Observation }
+  | { readonly kind: 'stopped' }
