@@ -16,11 +16,17 @@ export const GROUP_COLUMNS_MAX = 16
 export const ECHO_CHARS_MAX = 64
 export const COMMENT_CHARS_MAX = 300
 export const ENUM_LABELS_SHOWN_MAX = 200
+/** Names or labels that an error lists before it says how many more there are. */
+export const CHOICES_SHOWN_MAX = 24
+/** Characters of a tool's column list; a longer one leaves comments and labels to schema_overview. */
+export const COLUMN_LIST_CHARS_MAX = 6_000
+/** Cut cells that a result names one by one. */
+export const CUT_ITEMS_MAX = 20
 
 export const ROW_CAP = 200
 export const PAGE_SIZE = 50
 export const QUERY_TIMEOUT_MS = 5_000
-export const QUERY_TIMEOUT_MAX_MS = 55_000
+export const QUERY_TIMEOUT_MAX_MS = 30_000
 export const RESPONSE_CHARS_MAX = 24_000
 export const CELL_CHARS_MAX = 4_000
 export const RESULT_BYTES_MAX = 16_777_216
@@ -36,7 +42,7 @@ export const NAMED_STATEMENTS_MAX = 200
 export const INTROSPECTION_TIMEOUT_MS = 60_000
 export const WORKER_START_TIMEOUT_MS = 30_000
 /** Longer than any query may take, so that it only ever fires for a worker that stopped answering. */
-export const CALL_DEADLINE_GRACE_MS = 10_000
+export const CALL_DEADLINE_GRACE_MS = 5_000
 export const BACKOFF_MIN_MS = 250
 export const BACKOFF_MAX_MS = 30_000
 export const DRAIN_DEADLINE_MS = 25_000
@@ -48,3 +54,38 @@ export const STATEMENT_SHAPES_MAX = 2_000
 export const AUTH_FAILURES_PER_MINUTE_MAX = 30
 export const FOLD_AFTER_PER_MINUTE = 10
 export const ADDRESSES_TRACKED_MAX = 10_000
+
+/** What a policy may raise the row and character limits to. */
+export const ROW_CAP_MAX = 10_000
+export const RESPONSE_CHARS_CEILING = 1_000_000
+export const POLICY_TEXT_CHARS_MAX = 4_194_304
+/** Values in a policy once aliases are written out, and aliases written out: a few lines of YAML can stand for billions. */
+export const POLICY_NODES_MAX = 500_000
+export const POLICY_ALIASES_MAX = 10_000
+/** Tables over all sets of roles whose rights are kept worked out. */
+export const RIGHTS_CACHED_TABLES_MAX = 200_000
+
+export const CONFIG_BYTES_MAX = 1_048_576
+export const CONFIG_NODES_MAX = 100_000
+export const CONFIG_DEPTH_MAX = 32
+export const SECRET_FILE_BYTES_MAX = 65_536
+export const POLICY_DOCUMENT_BYTES_MAX = 1_048_576
+/** How far a user may move a limit of `server.limits`, a pool or a thread count. */
+export const BODY_BYTES_CEILING = 67_108_864
+export const IN_FLIGHT_CEILING = 1_000_000
+export const CONNECTIONS_CEILING = 1_000_000
+export const THREADS_DEFAULT = 1
+export const THREADS_CEILING = 64
+export const POOL_CONNECTIONS_CEILING = 1_000
+export const POOL_TIME_CEILING_MS = 86_400_000
+export const SCHEMAS_CEILING = 100
+
+/** A command may wait for another writer; the serving front thread must not. */
+export const ADMIN_COMMAND_BUSY_TIMEOUT_MS = 5_000
+export const ADMIN_SERVE_BUSY_TIMEOUT_MS = 100
+export const KEYS_CACHED_MAX = 100_000
+export const LAST_USED_FLUSH_INTERVAL_MS = 60_000
+export const KEY_LIFETIME_DAYS_MAX = 3_650
+export const CLAIMS_MAX = 64
+export const CLAIM_CHARS_MAX = 4_096
+export const CLAIM_LIST_MAX = 1_000

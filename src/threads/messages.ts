@@ -94,6 +94,8 @@ export interface OutcomeMessage {
 
 /** Connector worker to front. */
 export type FromConnector =
+  /** The thread is up and reads its mailbox. */
+  | { readonly kind: 'serving'; readonly threadId: number }
   | OutcomeMessage
   | {
       readonly kind: 'prepared'

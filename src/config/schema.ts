@@ -1,0 +1,247 @@
+import { z } from 'zod'
+import {
+  ACQUIRE_TIMEOUT_MS,
+  BODY_BYTES_CEILING,
+  BODY_BYTES_MAX,
+  CONNECTIONS_CEILING,
+  CONNECTIONS_MAX,
+  IDLE_TIMEOUT_MS,
+  IN_FLIGHT_CEILING,
+  IN_FLIGHT_MAX,
+  LIFETIME_MAX_MS,
+  POOL_CONNECTIONS_CEILING,
+  POOL_CONNECTIONS_MAX,
+  POOL_TIME_CEILING_MS,
+  SCHEMAS_CEILING,
+  THREADS_CEILING,
+  THREADS_DEFAULT,
+} from '../core/limits.js'
+import { isAddressRange, isHostEntry, isOrigin, isPublicUrl, parseListen } from './addresses.js'
+
+/**
+ * The one source of the configuration: what `config.yaml` may say, in its own spelling. The JSON Schema, the defaults and
+ * the messages of a wrong value come from here. A key that nothing acts on is not in it, because a key that is accepted
+ * and ignored is worse than one that is refused.
+ */
+
+/** Names of connectors; the default name of the policy and the default path are made of it. */
+export const CONNECTOR_ID = /^[a-z][a-z0-9_-]{0,40}$/
+export const POLICY_NAME = /^[a-z][a-z0-9_-]{0,63}$/
+export const ROLE_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/
+/** Segments never start with a dot, so no connector can take a well-known address. */
+const CONNECTOR_PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9_.~-]{0,63}){1,8}$/
+const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
+
+function text(expected: string) {
+  return z.string({ error: `expected ${expected}` }).min(1, { error: `expected ${expected}, not an empty text` })
+}
+
+function matching(pattern: RegExp, expected: string) {
+  return z.string({ error: `expected ${expected}` }).regex(pattern, { error: `expected ${expected}` })
+}
+
+function checked(holds: (value: string) => boolean, expected: string) {
+  return z.string({ error: `expected ${expected}` }).refine(holds, { error: `expected ${expected}` })
+}
+
+function whole(min: number, max: number) {
+  const error = `expected a whole number from ${min} to ${max}`
+  return z.int({ error }).min(min, { error }).max(max, { error })
+}
+
+function truth() {
+  return z.boolean({ error: 'expected true or false' })
+}
+
+function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, { error: `expected ${values.join(' or ')}` })
+}
+
+function isTimeZone(name: string): boolean {
+  // Offsets such as +02:00 are refused because engines read their sign in opposite ways.
+  if (!ZONE_NAME.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
+  } catch {
+    return false
+  }
+}
+
+const listenText = 'host:port, such as 127.0.0.1:8080 or [::1]:8080'
+
+const server = z
+  .strictObject({
+    listen: checked((value) => parseListen(value) !== undefined, listenText)
+      .default('127.0.0.1:8080')
+      .describe('Where MCP is served, as host:port. Beyond loopback it needs `tls`.'),
+    admin_listen: checked((value) => parseListen(value) !== undefined, listenText)
+      .default('127.0.0.1:9090')
+      .describe('Where health is served, as host:port. Beyond loopback it needs `tls`.'),
+    public_url: checked(isPublicUrl, 'an http or https address without query, such as https://gateway.example.com')
+      .optional()
+      .describe('The address clients use, when it is not the listen address. Its host is an allowed host.'),
+    tls: z
+      .union([
+        z.literal('external', { error: 'expected external' }),
+        z.strictObject({
+          cert_file: text('the path of a PEM file').describe('Certificate chain, PEM.'),
+          key_file: text('the path of a PEM file').describe('Private key, PEM.'),
+        }),
+      ])
+      .optional()
+      .describe('Certificate and key of both listeners, or `external` when something in front ends TLS.'),
+    allowed_hosts: z
+      .array(checked(isHostEntry, 'a host or host:port'), { error: 'expected a list of hosts' })
+      .default([])
+      .describe('Values of the Host header that are served beyond the listen addresses and `public_url`.'),
+    allowed_origins: z
+      .array(checked(isOrigin, 'an origin such as https://app.example.com'), { error: 'expected a list of origins' })
+      .default([])
+      .describe('Web pages, by origin, whose scripts may call the gateway.'),
+    trusted_proxies: z
+      .array(checked(isAddressRange, 'an IP address or a range such as 10.0.0.0/8'), {
+        error: 'expected a list of IP addresses or ranges',
+      })
+      .default([])
+      .describe('Proxies whose X-Forwarded-For decides the client address.'),
+    limits: z
+      .strictObject({
+        body_bytes_max: whole(1_024, BODY_BYTES_CEILING).default(BODY_BYTES_MAX).describe('Largest request body.'),
+        in_flight_max: whole(1, IN_FLIGHT_CEILING).default(IN_FLIGHT_MAX).describe('Requests in progress at once.'),
+        connections_max: whole(1, CONNECTIONS_CEILING).default(CONNECTIONS_MAX).describe('Open client connections.'),
+      })
+      .prefault({})
+      .describe('What the front takes before it refuses.'),
+  })
+  .prefault({})
+  .describe('The two listeners.')
+
+const auth = z
+  .strictObject({
+    enabled: truth()
+      .default(true)
+      .describe('false: every caller is the identity `anonymous`; loopback listeners only.'),
+    anonymous_roles: z
+      .array(matching(ROLE_NAME, 'the name of a role'), { error: 'expected a list of role names' })
+      .default([])
+      .describe('Roles of the anonymous identity; only with `enabled: false`.'),
+  })
+  .prefault({})
+  .describe('Who may call.')
+
+const adminStore = z
+  .strictObject({
+    type: oneOf(['sqlite']).default('sqlite').describe('Kind of store.'),
+    path: text('the path of a file')
+      .default('runku.sqlite')
+      .describe('The SQLite file, made with mode 0600. Relative paths start at the folder of this file.'),
+  })
+  .prefault({})
+  .describe('Where identities, roles, keys and policies live.')
+
+const pool = z
+  .strictObject({
+    max: whole(1, POOL_CONNECTIONS_CEILING)
+      .default(POOL_CONNECTIONS_MAX)
+      .describe('Database connections of each thread.'),
+    acquire_timeout_ms: whole(1, POOL_TIME_CEILING_MS)
+      .default(ACQUIRE_TIMEOUT_MS)
+      .describe('How long a call waits for a connection.'),
+    idle_timeout_ms: whole(1, POOL_TIME_CEILING_MS)
+      .default(IDLE_TIMEOUT_MS)
+      .describe('When an unused connection is closed.'),
+    lifetime_max_ms: whole(1, POOL_TIME_CEILING_MS)
+      .default(LIFETIME_MAX_MS)
+      .describe('When a connection is replaced whatever its use.'),
+  })
+  .prefault({})
+  .describe('The connection pool of each thread.')
+
+export const connectorSchema = z
+  .strictObject({
+    id: matching(CONNECTOR_ID, 'a name such as shop: a to z, 0 to 9, _ and -, at most 41 characters').describe(
+      'The name of the connector, in addresses, entries and bindings.',
+    ),
+    type: oneOf(['postgres']).describe('The engine.'),
+    url: text('a postgres:// address')
+      .optional()
+      .describe('postgres://user:password@host:port/database; `sslmode` and `sslrootcert` are the parameters it may have.'),
+    url_file: text('the path of a file').optional().describe('A file that holds the url.'),
+    host: text('a host name').optional().describe('Instead of a url. A path starting with / is a socket folder.'),
+    port: whole(1, 65_535).optional().describe('Default 5432.'),
+    user: text('a user name').optional().describe('The database login; it needs SELECT and nothing more.'),
+    password: text('text; put a password of digits in quotes').optional().describe('Better: `${NAME}` or a file.'),
+    password_file: text('the path of a file').optional().describe('A file that holds the password.'),
+    database: text('the name of a database').optional().describe('The database.'),
+    tls: oneOf(['disable', 'require', 'verify'])
+      .optional()
+      .describe('`require` encrypts, `verify` also checks the certificate. Default: verify; disable on loopback.'),
+    tls_ca_file: text('the path of a PEM file').optional().describe('Certificate authority for `tls: verify`, PEM.'),
+    path: matching(CONNECTOR_PATH, 'a path such as /mcp/shop, without a slash at its end')
+      .optional()
+      .describe('Where the connector is served. Default: /mcp/<id>.'),
+    schemas: z
+      .array(text('the name of a schema'), { error: 'expected a list of schema names' })
+      .min(1, { error: 'expected at least one schema' })
+      .max(SCHEMAS_CEILING, { error: `expected at most ${SCHEMAS_CEILING} schemas` })
+      .default(['public'])
+      .describe('Schemas to read the catalog of.'),
+    policy: matching(POLICY_NAME, 'the name of a stored policy')
+      .optional()
+      .describe('The stored policy. Default: the one named like the connector.'),
+    time_zone: checked(isTimeZone, 'the name of a time zone, such as UTC or Europe/Berlin')
+      .default('UTC')
+      .describe('The meaning of timestamps without a zone.'),
+    threads: z
+      .strictObject({ max: whole(1, THREADS_CEILING).default(THREADS_DEFAULT).describe('Threads at most.') })
+      .prefault({})
+      .describe('Worker threads of the connector.'),
+    pool,
+  })
+  .describe('One database, served at one endpoint.')
+
+const audit = z
+  .strictObject({
+    stdout: truth().default(true).describe('One JSON line an entry on the standard output.'),
+    buffer: z
+      .strictObject({
+        path: text('the path of a file').describe('The SQLite file, made with mode 0600.'),
+        durability: oneOf(['full', 'normal'])
+          .default('full')
+          .describe('`full`: an acknowledged entry survives a power cut. `normal`: it survives a crash of the process.'),
+      })
+      .optional()
+      .describe('The durable buffer: with it an entry is on disk before the reply leaves.'),
+    on_failure: oneOf(['block']).default('block').describe('What happens to calls while entries cannot be taken.'),
+    values: z
+      .strictObject({
+        filters: oneOf(['full', 'hash', 'none'])
+          .default('hash')
+          .describe('How filter values are kept: as they are, as keyed hashes, or not at all.'),
+      })
+      .prefault({})
+      .describe('How values appear in entries.'),
+    chain_key_file: text('the path of a file')
+      .optional()
+      .describe('The key of the hash chain, made with mode 0600. Default with a buffer: <buffer path>.key.'),
+  })
+  .prefault({})
+  .describe('The trail: one entry a call.')
+
+/** Everything but the connectors: a fault here ends the start. */
+export const headSchema = z.strictObject({ server, auth, admin_store: adminStore, audit })
+
+export const configSchema = headSchema
+  .extend({
+    connectors: z
+      .array(connectorSchema, { error: 'expected a list of connectors' })
+      .default([])
+      .describe('The databases. A fault inside one disables that one alone.'),
+  })
+  .meta({
+    title: 'Runku configuration',
+    description: 'config.yaml. `${NAME}` in any text is replaced by the environment variable; `$${` stands for `${`.',
+  })
+
+export type HeadInput = z.output<typeof headSchema>
+export type ConnectorInput = z.output<typeof connectorSchema>

@@ -1,0 +1,190 @@
+import type { MessagePort } from 'node:worker_threads'
+import { unreachable } from '../core/assert.js'
+import { cleanText } from '../core/names.js'
+import { createEngine } from '../engines/create-engine.js'
+import { Cancellation, type Dialect, type Driver } from '../engines/engine.js'
+import type { Observe } from '../observe/observation.js'
+import { policyFromJson } from '../policy/policy-document.js'
+import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
+import { Mailbox } from '../threads/mailbox.js'
+import type {
+  CallMessage,
+  ConnectorSettings,
+  FromConnector,
+  OutcomeMessage,
+  SnapshotHandle,
+  ToConnector,
+} from '../threads/messages.js'
+import { encodeTools } from '../tools/generate-tools.js'
+import { encodeError } from '../core/tool-result.js'
+import { executeCall } from './execute-call.js'
+import { loginWarnings } from './login-warnings.js'
+import { decodeSnapshot, encodeSnapshot } from './snapshot.js'
+
+/** How many epochs a thread keeps decoded: the current one and the one whose calls may still be in flight. */
+const EPOCHS_KEPT = 2
+
+export interface RuntimeSurroundings {
+  readonly threadId: number
+  readonly nowMs: () => number
+  readonly onStopped: () => void
+}
+
+/** One thread of a connector: its driver pool, the decoded snapshots, and the calls in flight. */
+export class ConnectorRuntime {
+  readonly #settings: ConnectorSettings
+  readonly #mailbox: Mailbox<FromConnector, ToConnector>
+  readonly #driver: Driver
+  readonly #dialect: Dialect
+  readonly #nowMs: () => number
+  readonly #epochs = new Map<number, PolicyEngine>()
+  readonly #inFlight = new Map<number, Cancellation>()
+  readonly #onStopped: () => void
+  #mode: 'serving' | 'stopping' = 'serving'
+
+  constructor(port: MessagePort, settings: ConnectorSettings, surroundings: RuntimeSurroundings) {
+    const { nowMs } = surroundings
+    this.#settings = settings
+    this.#nowMs = nowMs
+    this.#onStopped = surroundings.onStopped
+    const observe: Observe = (observation) => this.#mailbox.send({ kind: 'observed', observation })
+    const engine = createEngine(settings, { observe, nowMs })
+    this.#driver = engine.driver
+    this.#dialect = engine.dialect
+    this.#mailbox = new Mailbox(
+      port,
+      (message) => this.#receive(message),
+      () => this.#stop(),
+    )
+    this.#mailbox.send({ kind: 'serving', threadId: surroundings.threadId })
+  }
+
+  #receive(message: ToConnector): void {
+    switch (message.kind) {
+      case 'call':
+        void this.#call(message)
+        return
+      case 'cancel':
+        this.#inFlight.get(message.callId)?.request('CANCELLED')
+        return
+      case 'prepare':
+        void this.#prepare(message.requestId, message.epoch, message.policy)
+        return
+      case 'list':
+        this.#list(message)
+        return
+      case 'stop':
+        this.#stop()
+        return
+      default:
+        unreachable(message)
+    }
+  }
+
+  /** Runs one call to its outcome. Whatever is thrown is a bug; the caller learns INTERNAL and the operator the rest. */
+  async #call(message: CallMessage): Promise<void> {
+    const cancellation = new Cancellation()
+    this.#inFlight.set(message.callId, cancellation)
+    let outcome: OutcomeMessage
+    try {
+      const surroundings = {
+        policy: this.#policyOf(message.snapshot),
+        dialect: this.#dialect,
+        driver: this.#driver,
+        acquireTimeoutMs: this.#settings.pool.acquireTimeoutMs,
+        nowMs: this.#nowMs,
+      }
+      outcome = await executeCall(message, surroundings, cancellation)
+    } catch (thrown) {
+      outcome = this.#failed(message, thrown)
+    }
+    this.#inFlight.delete(message.callId)
+    this.#mailbox.send(outcome)
+    if (this.#mode === 'stopping' && this.#inFlight.size === 0) void this.#finish()
+  }
+
+  #failed(message: CallMessage, thrown: unknown): OutcomeMessage {
+    const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+    const observation = {
+      kind: 'call.failed',
+      connector: this.#settings.id,
+      auditId: message.auditId,
+      code: 'INTERNAL',
+      detail: cleanText(detail, 2_000),
+    } as const
+    this.#mailbox.send({ kind: 'observed', observation })
+    return {
+      kind: 'outcome',
+      callId: message.callId,
+      decision: 'errored',
+      code: 'INTERNAL',
+      effect: 'none',
+      operation: 'unknown',
+      queueMs: 0,
+      dbMs: 0,
+      body: encodeError({ code: 'INTERNAL' }),
+    }
+  }
+
+  #list(message: Extract<ToConnector, { kind: 'list' }>): void {
+    const rights = this.#policyOf(message.snapshot).rights(message.identity)
+    const { body, tools } = encodeTools(rights)
+    this.#mailbox.send({ kind: 'listed', requestId: message.requestId, body, tools })
+  }
+
+  #policyOf(handle: SnapshotHandle): PolicyEngine {
+    const known = this.#epochs.get(handle.epoch)
+    if (known !== undefined) return known
+    const { schema, policy } = decodeSnapshot(handle)
+    const { engine } = compilePolicy(policy, schema, { schemas: this.#settings.schemas })
+    this.#keep(handle.epoch, engine)
+    return engine
+  }
+
+  #keep(epoch: number, engine: PolicyEngine): void {
+    this.#epochs.set(epoch, engine)
+    const oldest = [...this.#epochs.keys()].sort((a, b) => a - b)
+    for (const stale of oldest.slice(0, -EPOCHS_KEPT)) this.#epochs.delete(stale)
+  }
+
+  /** Introspects, judges the policy against what was found, and answers with a whole new snapshot or a reason. */
+  async #prepare(requestId: number, epoch: number, policyJson: string | undefined): Promise<void> {
+    try {
+      const document = policyFromJson(policyJson)
+      const schema = await this.#driver.introspect(this.#settings.schemas)
+      if (!schema.ok) {
+        const { code, reason } = schema.error
+        this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code, reason: reason ?? code })
+        return
+      }
+      const { engine, findings } = compilePolicy(document, schema.value, { schemas: this.#settings.schemas })
+      this.#keep(epoch, engine)
+      const snapshot = encodeSnapshot({ epoch, schema: schema.value, policy: document })
+      const report = {
+        epoch,
+        serverVersion: schema.value.serverVersion,
+        tables: schema.value.tables.length,
+        overrides: engine.overriddenIdentities,
+        drift: findings.map((finding) => finding.text),
+        warnings: loginWarnings(schema.value.login),
+      }
+      this.#mailbox.send({ kind: 'prepared', requestId, ok: true, snapshot, report })
+    } catch (thrown) {
+      const reason = cleanText(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), 2_000)
+      this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code: 'INTERNAL', reason })
+    }
+  }
+
+  #stop(): void {
+    if (this.#mode === 'stopping') return
+    this.#mode = 'stopping'
+    if (this.#inFlight.size === 0) void this.#finish()
+  }
+
+  async #finish(): Promise<void> {
+    await this.#driver.close()
+    this.#mailbox.send({ kind: 'stopped' })
+    this.#mailbox.flush()
+    this.#onStopped()
+  }
+}

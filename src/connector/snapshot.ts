@@ -1,0 +1,24 @@
+import { deserialize, serialize } from 'node:v8'
+import type { SchemaModel } from '../core/schema-model.js'
+import type { PolicyDocument } from '../policy/policy-document.js'
+import type { SnapshotHandle } from '../threads/messages.js'
+
+/** Everything that decides a call, frozen at one moment: the schema as introspected and the policy as applied. */
+export interface ConnectorSnapshot {
+  readonly epoch: number
+  readonly schema: SchemaModel
+  readonly policy: PolicyDocument
+}
+
+/** Encodes once into shared memory; from then on the snapshot travels as a handle that costs nothing to send. */
+export function encodeSnapshot(snapshot: ConnectorSnapshot): SnapshotHandle {
+  const encoded = serialize(snapshot)
+  const bytes = new SharedArrayBuffer(encoded.byteLength)
+  new Uint8Array(bytes).set(encoded)
+  return { epoch: snapshot.epoch, bytes }
+}
+
+/** The inverse. The bytes were made by `encodeSnapshot` in this process, so their type is known. */
+export function decodeSnapshot(handle: SnapshotHandle): ConnectorSnapshot {
+  return deserialize(new Uint8Array(handle.bytes).slice()) as ConnectorSnapshot
+}

@@ -1,0 +1,250 @@
+import { CHOICES_SHOWN_MAX, ECHO_CHARS_MAX, VALUE_CHARS_MAX } from './limits.js'
+import { cleanText } from './names.js'
+import type { PlanValue } from './plan.js'
+import { fail, ok, type Result } from './result.js'
+import type { LogicalType, ValueType } from './schema-model.js'
+
+/**
+ * One value as it came from JSON, to the canonical text of a column's type. Strict on purpose: what a lenient reader would
+ * guess at (white space, hexadecimal, a number that JSON.parse already rounded) is refused, since a guess finds the wrong
+ * row. Whatever a result shows for a value is accepted here, so that a value read can be sent back.
+ */
+export type Coerced = Result<PlanValue, string>
+
+const BIGINT_MIN = -(2n ** 63n)
+const BIGINT_MAX = 2n ** 63n - 1n
+/** Decimal digits that every double keeps, so that a JSON number of no more than these arrived as it was written. */
+const EXACT_DIGITS_MAX = 15
+
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
+const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
+const NEGATIVE_ZERO = /^-[0.]+$/
+const FLOAT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+const NONZERO_MANTISSA = /^[^eE]*[1-9]/
+const NOT_FINITE: ReadonlySet<string> = new Set(['NaN', 'Infinity', '-Infinity'])
+const ENDLESS: ReadonlySet<string> = new Set(['infinity', '-infinity'])
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const LONE_SURROGATE = /[\ud800-\udfff]/u
+
+const DATE_PART = '([0-9]{4,7})-([0-9]{2})-([0-9]{2})'
+const CLOCK_PART = '([0-9]{2}):([0-9]{2})(:[0-9]{2})?(\\.[0-9]{1,6})?'
+const OFFSET_PART = '(Z|[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?'
+const TIMESTAMP = new RegExp(`^${DATE_PART}[T ]${CLOCK_PART}${OFFSET_PART}( BC)?$`)
+const DATE = new RegExp(`^${DATE_PART}( BC)?$`)
+const TIME = new RegExp(`^${CLOCK_PART}${OFFSET_PART}$`)
+
+const COUNT = '-?[0-9]{1,12}'
+const INTERVAL = new RegExp(
+  `^P(?=.)(?:${COUNT}Y)?(?:${COUNT}M)?(?:${COUNT}W)?(?:${COUNT}D)?` +
+    `(?:T(?=.)(?:${COUNT}H)?(?:${COUNT}M)?(?:${COUNT}(?:\\.[0-9]{1,6})?S)?)?$`,
+)
+
+/** Gives the canonical text, or a phrase of what was expected, such as `a whole number between 0 and 255`. */
+export function coerceValue(type: ValueType, raw: unknown): Coerced {
+  if (typeof raw === 'string' && raw.length > VALUE_CHARS_MAX) {
+    return fail(`a value of at most ${VALUE_CHARS_MAX} characters`)
+  }
+  const text = CANONICAL[type.logical](type, raw)
+  return text === undefined ? fail(PHRASES[type.logical](type)) : ok(text)
+}
+
+type Canonical = (type: ValueType, raw: unknown) => PlanValue | undefined
+
+const CANONICAL: Readonly<Record<LogicalType, Canonical>> = {
+  integer: canonicalInteger,
+  bigint: canonicalBigint,
+  decimal: canonicalDecimal,
+  float: canonicalFloat,
+  boolean: canonicalBoolean,
+  timestamp: canonicalTimestamp,
+  date: canonicalDate,
+  time: canonicalTime,
+  interval: canonicalInterval,
+  uuid: canonicalUuid,
+  bytes: canonicalBytes,
+  enum: canonicalLabel,
+  text: canonicalText,
+  unknown: canonicalText,
+  json: () => undefined,
+  array: () => undefined,
+}
+
+function integerRange(type: ValueType): readonly [number, number] {
+  return type.range ?? [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+}
+
+/** The digits of a whole number, or undefined; a JSON number counts only where JSON.parse cannot have rounded it. */
+function wholeDigits(raw: unknown): string | undefined {
+  if (typeof raw === 'number') return Number.isSafeInteger(raw) && !Object.is(raw, -0) ? String(raw) : undefined
+  return typeof raw === 'string' && raw !== '-0' && INTEGER.test(raw) ? raw : undefined
+}
+
+function canonicalInteger(type: ValueType, raw: unknown): PlanValue | undefined {
+  const digits = wholeDigits(raw)
+  // Longer texts are beyond the safe range, where Number() would round.
+  if (digits === undefined || digits.length > 17) return undefined
+  const value = Number(digits)
+  const [low, high] = integerRange(type)
+  return Number.isSafeInteger(value) && value >= low && value <= high ? digits : undefined
+}
+
+function canonicalBigint(_type: ValueType, raw: unknown): PlanValue | undefined {
+  const digits = wholeDigits(raw)
+  if (digits === undefined || digits.length > 20) return undefined
+  const value = BigInt(digits)
+  return value >= BIGINT_MIN && value <= BIGINT_MAX ? digits : undefined
+}
+
+function canonicalDecimal(_type: ValueType, raw: unknown): PlanValue | undefined {
+  if (typeof raw === 'number') return exactDecimal(raw)
+  if (typeof raw !== 'string') return undefined
+  if (NOT_FINITE.has(raw)) return raw
+  return DECIMAL.test(raw) && !NEGATIVE_ZERO.test(raw) ? raw : undefined
+}
+
+/** Plain digits of a JSON number that arrived as it was written; a longer or larger one may have been rounded on the way. */
+function exactDecimal(value: number): string | undefined {
+  if (!Number.isFinite(value) || Object.is(value, -0)) return undefined
+  if (Number.isInteger(value)) return Number.isSafeInteger(value) ? String(value) : undefined
+  const [mantissa = '', exponent] = String(value).split('e')
+  const digits = mantissa.replace('-', '').replace('.', '')
+  if (digits.replace(/^0+/, '').length > EXACT_DIGITS_MAX) return undefined
+  if (exponent === undefined) return mantissa
+  // Shortest forms below 1e-6 carry an exponent; the mantissa then has one digit before the point.
+  return `${value < 0 ? '-' : ''}0.${'0'.repeat(-Number(exponent) - 1)}${digits}`
+}
+
+function canonicalFloat(_type: ValueType, raw: unknown): PlanValue | undefined {
+  if (typeof raw === 'number') return Number.isFinite(raw) && !Object.is(raw, -0) ? String(raw) : undefined
+  if (typeof raw !== 'string') return undefined
+  if (NOT_FINITE.has(raw)) return raw
+  if (!FLOAT.test(raw)) return undefined
+  const value = Number(raw)
+  const underflowed = value === 0 && NONZERO_MANTISSA.test(raw)
+  return Number.isFinite(value) && !underflowed ? raw : undefined
+}
+
+function canonicalBoolean(_type: ValueType, raw: unknown): PlanValue | undefined {
+  if (raw === true || raw === 'true') return 'true'
+  return raw === false || raw === 'false' ? 'false' : undefined
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+/** Whether the day exists in the proleptic Gregorian calendar. There is no year zero: 1 BC comes before 1. */
+function isDay(yearText: string, month: number, day: number, bc: boolean): boolean {
+  const year = Number(yearText)
+  if (year === 0 || (yearText.length > 4 && yearText.startsWith('0'))) return false
+  if (month < 1 || month > 12 || day < 1) return false
+  return day <= daysIn(bc ? year - 1 : year, month)
+}
+
+/** `HH:MM:SS` with the fraction as sent, or undefined. `24:00:00` is a time some engines hold, and no part of a timestamp. */
+function clock(hour = '', minute = '', second = ':00', fraction = '', endOfDay = false): string | undefined {
+  const text = `${hour}:${minute}${second}${fraction}`
+  if (endOfDay && /^24:00:00(?:\.0+)?$/.test(text)) return text
+  return Number(hour) < 24 && Number(minute) < 60 && Number(second.slice(1)) < 60 ? text : undefined
+}
+
+/** Whether the offset is present exactly where the type has one, and within the 15:59:59 that engines take. */
+function offsetFits(type: ValueType, offset: string | undefined): boolean {
+  if (type.withZone !== true) return offset === undefined
+  if (offset === undefined) return false
+  if (offset === 'Z') return true
+  const [hours = 0, minutes = 0, seconds = 0] = offset.slice(1).split(':').map(Number)
+  return hours < 16 && minutes < 60 && seconds < 60
+}
+
+function canonicalTimestamp(type: ValueType, raw: unknown): PlanValue | undefined {
+  if (typeof raw !== 'string') return undefined
+  if (ENDLESS.has(raw)) return raw
+  const match = TIMESTAMP.exec(raw)
+  if (match === null) return undefined
+  const [, year = '', month = '', day = '', hour, minute, second, fraction, offset, bc] = match
+  // A fraction belongs to seconds: `10:30.5` is no time of day.
+  if (second === undefined && fraction !== undefined) return undefined
+  const time = clock(hour, minute, second, fraction)
+  if (time === undefined || !isDay(year, Number(month), Number(day), bc !== undefined)) return undefined
+  return offsetFits(type, offset) ? `${year}-${month}-${day}T${time}${offset ?? ''}${bc ?? ''}` : undefined
+}
+
+function canonicalDate(_type: ValueType, raw: unknown): PlanValue | undefined {
+  if (typeof raw !== 'string') return undefined
+  if (ENDLESS.has(raw)) return raw
+  const match = DATE.exec(raw)
+  if (match === null) return undefined
+  const [, year = '', month = '', day = '', bc] = match
+  return isDay(year, Number(month), Number(day), bc !== undefined) ? raw : undefined
+}
+
+function canonicalTime(type: ValueType, raw: unknown): PlanValue | undefined {
+  const match = typeof raw === 'string' ? TIME.exec(raw) : null
+  if (match === null) return undefined
+  const [, hour, minute, second, fraction, offset] = match
+  if (second === undefined && fraction !== undefined) return undefined
+  const time = clock(hour, minute, second, fraction, true)
+  return time !== undefined && offsetFits(type, offset) ? `${time}${offset ?? ''}` : undefined
+}
+
+function canonicalInterval(_type: ValueType, raw: unknown): PlanValue | undefined {
+  return typeof raw === 'string' && (ENDLESS.has(raw) || INTERVAL.test(raw)) ? raw : undefined
+}
+
+function canonicalUuid(_type: ValueType, raw: unknown): PlanValue | undefined {
+  return typeof raw === 'string' && UUID.test(raw) ? raw.toLowerCase() : undefined
+}
+
+function canonicalBytes(_type: ValueType, raw: unknown): PlanValue | undefined {
+  if (typeof raw !== 'string') return undefined
+  // Buffer skips what is not base64; only a canonical text comes back as it was.
+  return Buffer.from(raw, 'base64').toString('base64') === raw ? raw : undefined
+}
+
+function canonicalLabel(type: ValueType, raw: unknown): PlanValue | undefined {
+  return typeof raw === 'string' && (type.labels ?? []).includes(raw) ? raw : undefined
+}
+
+function canonicalText(_type: ValueType, raw: unknown): PlanValue | undefined {
+  return typeof raw === 'string' && !raw.includes('\0') && !LONE_SURROGATE.test(raw) ? raw : undefined
+}
+
+function labelsPhrase(type: ValueType): string {
+  const labels = type.labels ?? []
+  const shown = labels.slice(0, CHOICES_SHOWN_MAX).map((label) => `"${cleanText(label, ECHO_CHARS_MAX)}"`)
+  const more = labels.length - shown.length
+  return `one of ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+function offsetPhrase(type: ValueType): string {
+  return type.withZone === true ? 'with an offset (Z or ±HH:MM)' : 'without an offset, which this type does not have'
+}
+
+/** What each type takes, for a reader who sent something else. */
+const PHRASES: Readonly<Record<LogicalType, (type: ValueType) => string>> = {
+  integer: (type) => {
+    const [low, high] = integerRange(type)
+    return `a whole number between ${low} and ${high}`
+  },
+  bigint: () => `a whole number between ${BIGINT_MIN} and ${BIGINT_MAX}; beyond ±9007199254740991 send it as a string`,
+  decimal: () =>
+    'a decimal in plain digits such as "12.50"; send it as a string when it has more than 15 digits, without exponent',
+  float: () => 'a finite number such as 1.5 or 2e10 that a double can hold, or "NaN", "Infinity", "-Infinity"',
+  boolean: () => 'true or false',
+  timestamp: (type) =>
+    `an ISO 8601 date and time such as 2024-05-31T13:45:00${type.withZone === true ? 'Z' : ''} that exists, ` +
+    `at most 6 fraction digits, ${offsetPhrase(type)}`,
+  date: () => 'an ISO 8601 date that exists, such as 2024-05-31',
+  time: (type) =>
+    `a time of day such as 13:45:00${type.withZone === true ? '+00:00' : ''}, at most 6 fraction digits, ${offsetPhrase(type)}`,
+  interval: () => 'an ISO 8601 duration such as P1Y2M3DT4H5M6S or PT0S',
+  uuid: () => 'a UUID such as 123e4567-e89b-12d3-a456-426614174000',
+  bytes: () => 'bytes as base64 with padding',
+  enum: labelsPhrase,
+  text: () => 'a string without NUL and without half of a surrogate pair',
+  unknown: () => 'a string without NUL and without half of a surrogate pair',
+  json: () => 'no value: json cannot be compared, only is_null and not_null fit',
+  array: () => 'no value: an array cannot be compared, only is_null and not_null fit',
+}

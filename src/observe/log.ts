@@ -1,0 +1,34 @@
+import { destination, type Logger, pino } from 'pino'
+import type { Observation, Observe } from './observation.js'
+
+type Level = 'info' | 'warn' | 'error'
+
+const LEVELS: Readonly<Record<Observation['kind'], Level>> = {
+  'gateway.listening': 'info',
+  'gateway.draining': 'info',
+  'gateway.stopped': 'info',
+  'connector.ready': 'info',
+  'connector.unavailable': 'error',
+  'connector.worker_exited': 'error',
+  'connector.drift': 'warn',
+  'call.failed': 'error',
+  'driver.connection_lost': 'warn',
+  'auth.store_failed': 'error',
+  'audit.unavailable': 'error',
+  'audit.available': 'info',
+  'audit.stdout_closed': 'error',
+  'http.failed': 'error',
+}
+
+/** The operator log: JSON lines on stderr, so that stdout carries audit entries alone. */
+export function createLog(level: 'silent' | 'info' | 'warn' | 'error'): {
+  readonly observe: Observe
+  readonly log: Logger
+} {
+  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination({ fd: 2, sync: true }))
+  const observe: Observe = (observation) => {
+    const { kind, ...fields } = observation
+    log[LEVELS[kind]](fields, kind)
+  }
+  return { observe, log }
+}

@@ -1,0 +1,251 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar, type YAMLMap } from 'yaml'
+import { JSON_DEPTH_MAX, POLICY_ALIASES_MAX, POLICY_NODES_MAX, POLICY_TEXT_CHARS_MAX } from '../core/limits.js'
+import { cleanText } from '../core/names.js'
+import { fail, ok, type Result } from '../core/result.js'
+
+/** One thing wrong with a policy's text, for the person who wrote it. */
+export interface PolicyFault {
+  /** From 1. Always 1 for stored JSON, which is one line. */
+  readonly line: number
+  /** Where in the document, such as `tables.public.customers.mask[0]`; empty for the document as a whole. */
+  readonly path: string
+  readonly problem: string
+  readonly expected: string
+  readonly suggestion?: string
+}
+
+export type PolicyPath = readonly PropertyKey[]
+
+/** A document as plain values, mappings without a prototype, and the line that each of them stands on. */
+export interface PolicyTree {
+  readonly value: unknown
+  lineOf(path: PolicyPath): number
+}
+
+const PLAIN_PART = /^[\p{L}\p{N}_.*-]+$/u
+const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+/** Decimal digits that every double keeps. */
+const EXACT_DIGITS_MAX = 15
+const PART_CHARS_MAX = 128
+
+/** The path as people read it. Parts with unusual characters are quoted. */
+export function pathText(path: PolicyPath): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') {
+      text += `[${part}]`
+      continue
+    }
+    const name = cleanText(String(part), PART_CHARS_MAX)
+    const shown = PLAIN_PART.test(name) ? name : JSON.stringify(name)
+    text += text === '' ? shown : `.${shown}`
+  }
+  return text
+}
+
+/** One line for a terminal or a log. */
+export function policyFaultText(fault: PolicyFault): string {
+  const at = fault.path === '' ? `line ${fault.line}` : `line ${fault.line}, ${fault.path}`
+  const hint = fault.suggestion === undefined ? '' : `; did you mean "${cleanText(fault.suggestion, PART_CHARS_MAX)}"?`
+  return `${at}: ${fault.problem}; expected ${fault.expected}${hint}`
+}
+
+/** Own keys only, `__proto__` included: without a prototype it is a name like any other. */
+export function bareRecord<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  const record: Record<string, T> = Object.create(null)
+  for (const [key, value] of entries) record[key] = value
+  return record
+}
+
+/** Reads YAML 1.2 or JSON. Tags, merges, duplicate keys, and numbers that a double would round are faults. */
+export function readPolicyText(text: string): Result<PolicyTree, readonly PolicyFault[]> {
+  if (text.length > POLICY_TEXT_CHARS_MAX) {
+    return fail([documentFault('too long', `at most ${POLICY_TEXT_CHARS_MAX} characters`)])
+  }
+  const lines = new LineCounter()
+  let contents: Node | null
+  try {
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'silent',
+      schema: 'core',
+      merge: false,
+      strict: true,
+      stringKeys: false,
+      // Checked here in linear time; the parser's own check is quadratic in the number of tables.
+      uniqueKeys: false,
+    })
+    const problems = [...document.errors, ...document.warnings]
+    if (problems.length > 0) {
+      return fail(
+        problems.map((problem) => ({
+          line: lines.linePos(problem.pos[0]).line,
+          path: '',
+          problem: cleanText(problem.message, 200),
+          expected: 'one YAML 1.2 or JSON document without tags',
+        })),
+      )
+    }
+    contents = document.contents
+  } catch (thrown) {
+    // The parser descends by recursion, so absurd nesting ends it with a RangeError; anything else is a bug.
+    if (!(thrown instanceof RangeError)) throw thrown
+    return fail([documentFault('nested too deeply', `at most ${JSON_DEPTH_MAX} levels`)])
+  }
+  const reader = new TreeReader(lines)
+  const value = reader.read(contents)
+  if (reader.faults.length > 0) return fail(reader.faults)
+  return ok({ value, lineOf: (path) => lineOf(reader.lines, value, path) })
+}
+
+/** Reads the JSON text that the admin store keeps. There is one line, so every fault is on it. */
+export function readPolicyJson(text: string): Result<PolicyTree, readonly PolicyFault[]> {
+  try {
+    return ok({ value: withoutPrototypes(JSON.parse(text)), lineOf: () => 1 })
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError || thrown instanceof RangeError)) throw thrown
+    return fail([documentFault('not JSON', 'the JSON text of a policy, as the admin store keeps it')])
+  }
+}
+
+function documentFault(problem: string, expected: string): PolicyFault {
+  return { line: 1, path: '', problem, expected }
+}
+
+function withoutPrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrototypes)
+  if (typeof value !== 'object' || value === null) return value
+  return bareRecord(Object.entries(value).map(([key, member]) => [key, withoutPrototypes(member)] as const))
+}
+
+type Lines = Map<object, Map<PropertyKey, number>>
+
+/** The line of the deepest part of the path that exists. */
+function lineOf(lines: Lines, root: unknown, path: PolicyPath): number {
+  let line = 1
+  let value: unknown = root
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null) break
+    const found = lines.get(value)?.get(part)
+    if (found === undefined) break
+    line = found
+    value = Reflect.get(value, part)
+  }
+  return line
+}
+
+/** Turns syntax into plain values, in document order, within the budgets that keep a small text from becoming a large tree. */
+class TreeReader {
+  readonly faults: PolicyFault[] = []
+  readonly lines: Lines = new Map()
+  readonly #counter: LineCounter
+  readonly #anchors = new Map<string, Node>()
+  #nodes = 0
+  #aliases = 0
+  #line = 1
+
+  constructor(counter: LineCounter) {
+    this.#counter = counter
+  }
+
+  read(contents: Node | null): unknown {
+    return this.#value(contents, [], true)
+  }
+
+  /** `original`: not within an alias, whose anchors are already known. */
+  #value(node: unknown, path: PolicyPath, original: boolean): unknown {
+    this.#locate(node)
+    this.#nodes += 1
+    if (this.#nodes > POLICY_NODES_MAX || this.#aliases > POLICY_ALIASES_MAX) return this.#exhausted(path)
+    if (path.length > JSON_DEPTH_MAX) return this.#fault(path, 'nested too deeply', `at most ${JSON_DEPTH_MAX} levels`)
+    if (isAlias(node)) return this.#alias(node.source, path)
+    const value = this.#content(node, path, original)
+    // Known only from here on, so that an alias within its own anchor finds nothing instead of going round for ever.
+    if (original && (isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined) {
+      this.#anchors.set(node.anchor, node)
+    }
+    return value
+  }
+
+  #content(node: unknown, path: PolicyPath, original: boolean): unknown {
+    if (isMap(node)) return this.#mapping(node, path, original)
+    if (isSeq(node)) {
+      const value: unknown[] = []
+      const lines = new Map<PropertyKey, number>()
+      this.lines.set(value, lines)
+      for (const [index, item] of node.items.entries()) {
+        lines.set(index, this.#locate(item))
+        value.push(this.#value(item, [...path, index], original))
+      }
+      return value
+    }
+    if (isScalar(node)) return this.#scalar(node, path)
+    return null
+  }
+
+  #mapping(node: YAMLMap, path: PolicyPath, original: boolean): unknown {
+    const entries = new Map<string, unknown>()
+    const lines = new Map<PropertyKey, number>()
+    for (const { key, value } of node.items) {
+      const line = this.#locate(key)
+      const name = keyText(key)
+      if (name === undefined) {
+        this.#fault(path, 'a key that is not a plain name', 'keys that are text')
+        continue
+      }
+      if (entries.has(name)) this.#fault([...path, name], 'this key stands here twice', 'each key once')
+      lines.set(name, line)
+      entries.set(name, this.#value(value, [...path, name], original))
+    }
+    const record = bareRecord(entries)
+    this.lines.set(record, lines)
+    return record
+  }
+
+  #scalar(node: Scalar, path: PolicyPath): unknown {
+    const { value } = node
+    if (typeof value === 'number' && !isExact(node.source ?? '', value)) {
+      return this.#fault(path, 'a number that would be rounded or read in another base', 'plain digits, or quotes around it')
+    }
+    return value
+  }
+
+  #alias(name: string, path: PolicyPath): unknown {
+    this.#aliases += 1
+    const target = this.#anchors.get(name)
+    if (target === undefined) return this.#fault(path, 'an alias without an anchor before it', `&${name} earlier`)
+    return this.#value(target, path, false)
+  }
+
+  #exhausted(path: PolicyPath): undefined {
+    const said = this.faults.some((fault) => fault.problem === TOO_LARGE)
+    if (!said) this.#fault(path, TOO_LARGE, `at most ${POLICY_NODES_MAX} values and ${POLICY_ALIASES_MAX} aliases`)
+  }
+
+  #fault(path: PolicyPath, problem: string, expected: string): undefined {
+    this.faults.push({ line: this.#line, path: pathText(path), problem, expected })
+  }
+
+  /** Remembers the line of the node, for faults and for the tree. A node without a place keeps the line before it. */
+  #locate(node: unknown): number {
+    const range = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range : undefined
+    if (range !== undefined && range !== null) this.#line = this.#counter.linePos(range[0]).line
+    return this.#line
+  }
+}
+
+const TOO_LARGE = 'too large once its aliases are written out'
+
+/** A key as it was written: an identity may be called `0042`. */
+function keyText(key: unknown): string | undefined {
+  if (!isScalar(key)) return undefined
+  if (typeof key.value === 'string') return key.value
+  return key.source
+}
+
+function isExact(source: string, value: number): boolean {
+  if (!JSON_NUMBER.test(source)) return false
+  if (Number.isInteger(value)) return Number.isSafeInteger(value) && !Object.is(value, -0)
+  return Number.isFinite(value) && source.replace(/[eE].*$/, '').replace(/\D/g, '').replace(/^0+/, '').length <= EXACT_DIGITS_MAX
+}

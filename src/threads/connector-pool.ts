@@ -1,0 +1,117 @@
+import { fileURLToPath } from 'node:url'
+import { MessageChannel } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import { WORKER_START_TIMEOUT_MS } from '../core/limits.js'
+import { Mailbox } from './mailbox.js'
+import type { ConnectorSettings, FromConnector, ToConnector } from './messages.js'
+
+const WORKER_FILE = fileURLToPath(new URL('../../workers/connector.worker.js', import.meta.url))
+
+export interface LaneListener {
+  onMessage(lane: Lane, message: FromConnector): void
+  /** Called once a lane: it stopped by agreement, or its thread is gone and nothing more will come from it. */
+  onExit(lane: Lane, reason: string): void
+}
+
+/** One serving thread as the front sees it: a mailbox, and a notice when it ends. */
+export class Lane {
+  readonly #mailbox: Mailbox<ToConnector, FromConnector>
+  readonly #listener: LaneListener
+  #threadId: number | undefined
+  #mode: 'starting' | 'serving' | 'ended' = 'starting'
+  readonly #startTimer: NodeJS.Timeout
+
+  constructor(pool: Piscina, settings: ConnectorSettings, listener: LaneListener, startTimeoutMs: number) {
+    this.#listener = listener
+    const { port1, port2 } = new MessageChannel()
+    this.#mailbox = new Mailbox(
+      port1,
+      (message) => this.#receive(message),
+      () => {},
+    )
+    // A module that throws while it loads leaves a task that never settles, hence the deadline.
+    this.#startTimer = setTimeout(() => this.#end('the thread did not start in time'), startTimeoutMs)
+    pool.run({ port: port2, settings }, { name: 'serve', transferList: [port2] }).then(
+      () => this.#end('stopped'),
+      (error: unknown) => this.#end(error instanceof Error ? error.message : String(error)),
+    )
+  }
+
+  get threadId(): number | undefined {
+    return this.#threadId
+  }
+
+  /** Whether the thread ever came up, ended or not. */
+  get served(): boolean {
+    return this.#threadId !== undefined
+  }
+
+  get serving(): boolean {
+    return this.#mode === 'serving'
+  }
+
+  /** Messages sent before the thread is up wait in the port. */
+  send(message: ToConnector): void {
+    this.#mailbox.send(message)
+  }
+
+  #receive(message: FromConnector): void {
+    if (message.kind === 'serving') {
+      this.#threadId = message.threadId
+      if (this.#mode === 'starting') this.#mode = 'serving'
+      clearTimeout(this.#startTimer)
+    }
+    this.#listener.onMessage(this, message)
+  }
+
+  #end(reason: string): void {
+    if (this.#mode === 'ended') return
+    this.#mode = 'ended'
+    clearTimeout(this.#startTimer)
+    this.#mailbox.close()
+    this.#listener.onExit(this, reason)
+  }
+}
+
+/**
+ * The threads of one connector. Piscina owns their life (start, resource limits, exit detection); each runs `serve` as its
+ * only task, and that task's settling is the death notice. Calls never travel as Piscina tasks.
+ */
+export class ConnectorPool {
+  readonly #pool: Piscina
+  readonly #settings: ConnectorSettings
+  readonly #listener: LaneListener
+
+  constructor(settings: ConnectorSettings, threads: number, listener: LaneListener) {
+    this.#settings = settings
+    this.#listener = listener
+    this.#pool = new Piscina({
+      filename: WORKER_FILE,
+      name: 'serve',
+      minThreads: threads,
+      maxThreads: threads,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // With the default, an idle worker's event loop stands still and its connections' keep-alives die.
+      atomics: 'disabled',
+      recordTiming: false,
+      workerHistogram: false,
+    })
+    // Failures reach each lane through its own task; without a listener here the process would end.
+    this.#pool.on('error', () => {})
+  }
+
+  openLane(): Lane {
+    return new Lane(this.#pool, this.#settings, this.#listener, WORKER_START_TIMEOUT_MS)
+  }
+
+  /** Ends one thread at once, whatever it is doing; its lane's exit notice follows. */
+  kill(lane: Lane): void {
+    void this.#pool.threads.find((thread) => thread.threadId === lane.threadId)?.terminate()
+  }
+
+  /** Ends every thread. Lanes that have not stopped by agreement get their exit notice. */
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+}
