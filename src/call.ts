@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode, type GatewayError, publicText } from './core/er
 import type { Identity } from './core/identity.js'
 import { encodeError } from './core/tool-result.js'
 import { type FoldedRefusals, RefusalFolder } from './refusals.js'
-import type { ConnectorSupervisor } from './threads/connector-supervisor.js'
+import type { Connector } from './threads/connector-supervisor.js'
 import type { OutcomeMessage } from './threads/messages.js'
 
 /** The part of the audit mailbox that the path needs. */
@@ -83,7 +83,7 @@ export class CallPath {
   }
 
   /** Runs one tool call; `reply` is called exactly once, after the call's entry is durable. */
-  call(call: ToolCall, connector: ConnectorSupervisor, reply: (reply: CallReply) => void): CallTicket {
+  call(call: ToolCall, connector: Connector, reply: (reply: CallReply) => void): CallTicket {
     const { audit, newId } = this.#surroundings
     if (!audit.available) {
       // Without a trail nothing is served, and nothing is done that an entry would have to tell of.

@@ -25,11 +25,11 @@ const SSL_MODES: ReadonlyMap<string, TlsMode> = new Map([
 const PARAMETERS = ['sslmode', 'sslrootcert']
 /** Names that other programs take in an address. Only these may be repeated in a message: see `unknownParameter`. */
 const FOREIGN_PARAMETERS = new Set(
-  ('application_name channel_binding client_encoding connect_timeout fallback_application_name gssencmode host hostaddr ' +
+  (
+    'application_name channel_binding client_encoding connect_timeout fallback_application_name gssencmode host hostaddr ' +
     'keepalives load_balance_hosts options passfile password pgbouncer port replication require_auth schema ' +
-    'search_path ssl sslcert sslcrl sslkey sslnegotiation sslpassword statement_timeout target_session_attrs uselibpqcompat user').split(
-    ' ',
-  ),
+    'search_path ssl sslcert sslcrl sslkey sslnegotiation sslpassword statement_timeout target_session_attrs uselibpqcompat user'
+  ).split(' '),
 )
 
 /**
@@ -40,7 +40,9 @@ export function parsePostgresUrl(text: string): Result<PostgresAddress, string> 
   if (!/^postgres(ql)?:\/\//.test(text)) return fail('expected an address that starts with postgres://')
   if (/[\s\p{Cc}]/u.test(text)) return fail('the address holds white space: percent-encode it')
   if (!URL.canParse(text)) {
-    return fail('not a valid address: expected postgres://user:password@host:port/database, special characters percent-encoded')
+    return fail(
+      'not a valid address: expected postgres://user:password@host:port/database, special characters percent-encoded',
+    )
   }
   const url = new URL(text)
   if (url.hash !== '') return fail('the address holds a "#": write it as %23')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CONNECTOR_ID, type NameRule, POLICY_NAME, ROLE_NAME } from '../admin/names.js'
 import {
   ACQUIRE_TIMEOUT_MS,
   BODY_BYTES_CEILING,
@@ -24,10 +25,6 @@ import { isAddressRange, isHostEntry, isOrigin, isPublicUrl, parseListen } from 
  * and ignored is worse than one that is refused.
  */
 
-/** Names of connectors; the default name of the policy and the default path are made of it. */
-export const CONNECTOR_ID = /^[a-z][a-z0-9_-]{0,40}$/
-export const POLICY_NAME = /^[a-z][a-z0-9_-]{0,63}$/
-export const ROLE_NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/
 /** Segments never start with a dot, so no connector can take a well-known address. */
 const CONNECTOR_PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9_.~-]{0,63}){1,8}$/
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
@@ -38,6 +35,10 @@ function text(expected: string) {
 
 function matching(pattern: RegExp, expected: string) {
   return z.string({ error: `expected ${expected}` }).regex(pattern, { error: `expected ${expected}` })
+}
+
+function named(rule: NameRule) {
+  return matching(rule.pattern, rule.expected)
 }
 
 function checked(holds: (value: string) => boolean, expected: string) {
@@ -122,7 +123,7 @@ const auth = z
       .default(true)
       .describe('false: every caller is the identity `anonymous`; loopback listeners only.'),
     anonymous_roles: z
-      .array(matching(ROLE_NAME, 'the name of a role'), { error: 'expected a list of role names' })
+      .array(named(ROLE_NAME), { error: 'expected a list of role names' })
       .default([])
       .describe('Roles of the anonymous identity; only with `enabled: false`.'),
   })
@@ -159,18 +160,20 @@ const pool = z
 
 export const connectorSchema = z
   .strictObject({
-    id: matching(CONNECTOR_ID, 'a name such as shop: a to z, 0 to 9, _ and -, at most 41 characters').describe(
-      'The name of the connector, in addresses, entries and bindings.',
-    ),
+    id: named(CONNECTOR_ID).describe('The name of the connector, in addresses, entries and bindings.'),
     type: oneOf(['postgres']).describe('The engine.'),
     url: text('a postgres:// address')
       .optional()
-      .describe('postgres://user:password@host:port/database; `sslmode` and `sslrootcert` are the parameters it may have.'),
+      .describe(
+        'postgres://user:password@host:port/database; `sslmode` and `sslrootcert` are the parameters it may have.',
+      ),
     url_file: text('the path of a file').optional().describe('A file that holds the url.'),
     host: text('a host name').optional().describe('Instead of a url. A path starting with / is a socket folder.'),
     port: whole(1, 65_535).optional().describe('Default 5432.'),
     user: text('a user name').optional().describe('The database login; it needs SELECT and nothing more.'),
-    password: text('text; put a password of digits in quotes').optional().describe('Better: `${NAME}` or a file.'),
+    password: text('text; put a password of digits in quotes')
+      .optional()
+      .describe('Better in an environment variable or a file.'),
     password_file: text('the path of a file').optional().describe('A file that holds the password.'),
     database: text('the name of a database').optional().describe('The database.'),
     tls: oneOf(['disable', 'require', 'verify'])
@@ -186,9 +189,7 @@ export const connectorSchema = z
       .max(SCHEMAS_CEILING, { error: `expected at most ${SCHEMAS_CEILING} schemas` })
       .default(['public'])
       .describe('Schemas to read the catalog of.'),
-    policy: matching(POLICY_NAME, 'the name of a stored policy')
-      .optional()
-      .describe('The stored policy. Default: the one named like the connector.'),
+    policy: named(POLICY_NAME).optional().describe('The stored policy. Default: the one named like the connector.'),
     time_zone: checked(isTimeZone, 'the name of a time zone, such as UTC or Europe/Berlin')
       .default('UTC')
       .describe('The meaning of timestamps without a zone.'),
@@ -208,7 +209,9 @@ const audit = z
         path: text('the path of a file').describe('The SQLite file, made with mode 0600.'),
         durability: oneOf(['full', 'normal'])
           .default('full')
-          .describe('`full`: an acknowledged entry survives a power cut. `normal`: it survives a crash of the process.'),
+          .describe(
+            '`full`: an acknowledged entry survives a power cut. `normal`: it survives a crash of the process.',
+          ),
       })
       .optional()
       .describe('The durable buffer: with it an entry is on disk before the reply leaves.'),
@@ -240,7 +243,7 @@ export const configSchema = headSchema
   })
   .meta({
     title: 'Runku configuration',
-    description: 'config.yaml. `${NAME}` in any text is replaced by the environment variable; `$${` stands for `${`.',
+    description: 'config.yaml. A text may read environment variables, as config.example.yaml shows.',
   })
 
 export type HeadInput = z.output<typeof headSchema>

@@ -1,10 +1,12 @@
 import type { MessagePort } from 'node:worker_threads'
 import { unreachable } from '../core/assert.js'
 import { cleanText } from '../core/names.js'
+import { ok } from '../core/result.js'
+import { encodeError } from '../core/tool-result.js'
 import { createEngine } from '../engines/create-engine.js'
 import { Cancellation, type Dialect, type Driver } from '../engines/engine.js'
 import type { Observe } from '../observe/observation.js'
-import { policyFromJson } from '../policy/policy-document.js'
+import { EMPTY_POLICY, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
 import { Mailbox } from '../threads/mailbox.js'
 import type {
@@ -16,13 +18,14 @@ import type {
   ToConnector,
 } from '../threads/messages.js'
 import { encodeTools } from '../tools/generate-tools.js'
-import { encodeError } from '../core/tool-result.js'
 import { executeCall } from './execute-call.js'
 import { loginWarnings } from './login-warnings.js'
 import { decodeSnapshot, encodeSnapshot } from './snapshot.js'
 
 /** How many epochs a thread keeps decoded: the current one and the one whose calls may still be in flight. */
 const EPOCHS_KEPT = 2
+
+const NO_POLICY = 'no policy of this name has been applied, so nothing is exposed; see "runku policy apply"'
 
 export interface RuntimeSurroundings {
   readonly threadId: number
@@ -150,23 +153,28 @@ export class ConnectorRuntime {
   /** Introspects, judges the policy against what was found, and answers with a whole new snapshot or a reason. */
   async #prepare(requestId: number, epoch: number, policyJson: string | undefined): Promise<void> {
     try {
-      const document = policyFromJson(policyJson)
+      const document = policyJson === undefined ? ok(EMPTY_POLICY) : policyFromJson(policyJson)
+      if (!document.ok) {
+        const reason = `the stored policy is unusable: ${document.error.map(policyFaultText).join('; ')}`
+        this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code: 'CONNECTOR_UNAVAILABLE', reason })
+        return
+      }
       const schema = await this.#driver.introspect(this.#settings.schemas)
       if (!schema.ok) {
         const { code, reason } = schema.error
         this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code, reason: reason ?? code })
         return
       }
-      const { engine, findings } = compilePolicy(document, schema.value, { schemas: this.#settings.schemas })
+      const { engine, findings } = compilePolicy(document.value, schema.value, { schemas: this.#settings.schemas })
       this.#keep(epoch, engine)
-      const snapshot = encodeSnapshot({ epoch, schema: schema.value, policy: document })
+      const snapshot = encodeSnapshot({ epoch, schema: schema.value, policy: document.value })
       const report = {
         epoch,
         serverVersion: schema.value.serverVersion,
         tables: schema.value.tables.length,
         overrides: engine.overriddenIdentities,
-        drift: findings.map((finding) => finding.text),
-        warnings: loginWarnings(schema.value.login),
+        drift: policyJson === undefined ? [NO_POLICY] : findings.map((finding) => finding.text),
+        warnings: loginWarnings(schema.value.login, this.#settings.threadsMax * this.#settings.pool.max),
       }
       this.#mailbox.send({ kind: 'prepared', requestId, ok: true, snapshot, report })
     } catch (thrown) {

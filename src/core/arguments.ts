@@ -95,14 +95,14 @@ export function readWord<W extends string>(
 }
 
 /** Every item through `read`, with its place in the list; the first refusal ends it. */
-export function readEach<T>(
-  items: readonly unknown[],
+export function readEach<I, T>(
+  items: readonly I[],
   path: string,
-  read: (item: unknown, path: string) => Result<T, GatewayError>,
+  read: (item: I, path: string) => Result<T, GatewayError>,
 ): Result<readonly T[], GatewayError> {
   const values: T[] = []
-  for (let i = 0; i < items.length; i++) {
-    const result = read(items[i], `${path}[${i}]`)
+  for (const [i, item] of items.entries()) {
+    const result = read(item, `${path}[${i}]`)
     if (!result.ok) return result
     values.push(result.value)
   }

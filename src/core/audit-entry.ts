@@ -12,6 +12,8 @@ export interface PlanSummary {
   readonly group_by?: readonly string[]
   readonly order?: readonly { readonly by: string; readonly direction: Direction }[]
   readonly page?: { readonly limit: number }
+  /** Set by the audit worker where parts were left out to keep the entry within its size. */
+  readonly cut?: true
 }
 
 /**

@@ -38,6 +38,7 @@ export const ERRORS = {
     'A key is required: send it as "Authorization: Bearer rk_…".',
   ),
   AUTH_INVALID: spec('auth', 'blocked', http(401), false, 'This key is not valid.'),
+  AUTH_UNAVAILABLE: spec('auth', 'errored', http(503), true, 'Keys cannot be checked now. Try again shortly.'),
   RATE_LIMITED: spec('auth', 'blocked', http(429), true, 'Too many requests. Try again after the time in Retry-After.'),
 
   PROTOCOL_HOST: spec('http', 'blocked', http(403), false, 'The Host header names a host this gateway does not serve.'),

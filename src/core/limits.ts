@@ -2,6 +2,14 @@
 
 export const BODY_BYTES_MAX = 1_048_576
 export const HEADER_CHARS_MAX = 16_384
+/** Read and thrown away after a body passed its cap, so that the client has finished writing and sees the 413. */
+export const BODY_DISCARD_BYTES_MAX = 8_388_608
+/** The native server has 10 s built in for slow senders; the other one is set to the same. */
+export const HEADERS_TIMEOUT_MS = 10_000
+export const REQUEST_TIMEOUT_MS = 30_000
+export const KEEP_ALIVE_TIMEOUT_MS = 10_000
+export const REPLY_STALL_TIMEOUT_MS = 30_000
+export const REQUEST_ID_CHARS_MAX = 256
 export const JSON_DEPTH_MAX = 32
 export const BATCH_MESSAGES_MAX = 20
 export const IN_FLIGHT_MAX = 4_096
@@ -16,6 +24,10 @@ export const GROUP_COLUMNS_MAX = 16
 export const ECHO_CHARS_MAX = 64
 export const COMMENT_CHARS_MAX = 300
 export const ENUM_LABELS_SHOWN_MAX = 200
+/** A driver's message on its way to the operator. */
+export const REASON_CHARS_MAX = 300
+/** Tables named in a warning about what the database login may do; the counts beside them are exact. */
+export const LOGIN_TABLES_LISTED_MAX = 20
 /** Names or labels that an error lists before it says how many more there are. */
 export const CHOICES_SHOWN_MAX = 24
 /** Characters of a tool's column list; a longer one leaves comments and labels to schema_overview. */
@@ -37,9 +49,14 @@ export const CONNECT_TIMEOUT_MS = 10_000
 export const IDLE_TIMEOUT_MS = 300_000
 export const LIFETIME_MAX_MS = 3_600_000
 export const CANCEL_GRACE_MS = 2_000
+/** A cancel that arrives before the statement does is lost on the server, so it is sent again until the statement ends. */
+export const CANCEL_REPEAT_MS = 250
+export const KEEP_ALIVE_DELAY_MS = 30_000
 export const NAMED_STATEMENTS_MAX = 200
 
 export const INTROSPECTION_TIMEOUT_MS = 60_000
+/** What one catalog query may return: some hundred thousand columns. */
+export const INTROSPECTION_BYTES_MAX = 268_435_456
 export const WORKER_START_TIMEOUT_MS = 30_000
 /** Longer than any query may take, so that it only ever fires for a worker that stopped answering. */
 export const CALL_DEADLINE_GRACE_MS = 5_000
@@ -50,6 +67,8 @@ export const AUDIT_ACK_TIMEOUT_MS = 10_000
 
 export const TOOL_LISTS_CACHED_MAX = 1_000
 export const STATEMENT_SHAPES_MAX = 2_000
+/** What the protocol can count: a 16-bit number. */
+export const POSTGRES_PARAMS_MAX = 65_535
 
 export const AUTH_FAILURES_PER_MINUTE_MAX = 30
 export const FOLD_AFTER_PER_MINUTE = 10
@@ -69,7 +88,6 @@ export const CONFIG_BYTES_MAX = 1_048_576
 export const CONFIG_NODES_MAX = 100_000
 export const CONFIG_DEPTH_MAX = 32
 export const SECRET_FILE_BYTES_MAX = 65_536
-export const POLICY_DOCUMENT_BYTES_MAX = 1_048_576
 /** How far a user may move a limit of `server.limits`, a pool or a thread count. */
 export const BODY_BYTES_CEILING = 67_108_864
 export const IN_FLIGHT_CEILING = 1_000_000
@@ -89,3 +107,32 @@ export const KEY_LIFETIME_DAYS_MAX = 3_650
 export const CLAIMS_MAX = 64
 export const CLAIM_CHARS_MAX = 4_096
 export const CLAIM_LIST_MAX = 1_000
+
+/** Longest text of one field of an entry, and of its `reason`; a longer one ends in `…`. */
+export const AUDIT_TEXT_CHARS_MAX = 256
+export const AUDIT_REASON_CHARS_MAX = 1_024
+export const AUDIT_ROLES_MAX = 50
+/** Filter values of one entry: each, and all together (a full list of digests fits). */
+export const AUDIT_VALUE_CHARS_MAX = 1_024
+export const AUDIT_VALUES_CHARS_MAX = 40_000
+export const AUDIT_LINE_CHARS_MAX = 65_536
+/** Records that wait for their acknowledgement; more than the calls that can be in flight. */
+export const AUDIT_WAITING_RECORDS_MAX = 16_384
+export const AUDIT_PROBE_INTERVAL_MS = 500
+/** How long the audit worker may wait for a lock that another program holds on the buffer. */
+export const AUDIT_BUSY_TIMEOUT_MS = 2_000
+export const AUDIT_FLUSH_TIMEOUT_MS = 3_000
+export const AUDIT_STOP_TIMEOUT_MS = 15_000
+export const AUDIT_POSITION_INTERVAL_MS = 1_000
+export const AUDIT_WAL_BYTES_KEPT_MAX = 67_108_864
+export const AUDIT_PROBE_BYTES = 65_536
+export const STDOUT_QUEUE_LINES_MAX = 10_000
+export const STDOUT_CHUNK_LINES_MAX = 500
+export const STDOUT_CHUNK_CHARS_MAX = 262_144
+export const STDOUT_RETRY_MIN_MS = 1
+export const STDOUT_RETRY_MAX_MS = 50
+/** Stdout can be a file on a full disk: that passes, and is tried again at this pace. */
+export const STDOUT_FULL_RETRY_MS = 1_000
+
+/** Clients stop listing at 40 to 128 tools over all their servers. */
+export const TOOLS_WARNED_ABOVE = 40

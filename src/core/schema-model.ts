@@ -47,6 +47,10 @@ export interface ValueType {
   /** Whether the engine can compare values for equality, and order them. */
   readonly equality: boolean
   readonly ordered: boolean
+  /** Schema of the type's comparison operators, where that is not the engine's own catalog: a type of an extension. */
+  readonly operatorSchema?: Identifier
+  /** Set when the column's type is a domain, a named restriction of the type described here. */
+  readonly domain?: true
 }
 
 export interface Column {

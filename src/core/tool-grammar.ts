@@ -1,4 +1,5 @@
 import type { EffectiveRights, ReadOperation, TableAccess } from './access.js'
+import { metricType } from './metric-type.js'
 import { nameHash, PROPERTY_KEY } from './names.js'
 import { AGGREGATE_FNS, type AggregateFn, FILTER_OPS, type FilterOp } from './plan.js'
 import type { Column, LogicalType, ValueType } from './schema-model.js'
@@ -74,44 +75,9 @@ export function filterOpsFor(type: ValueType): readonly FilterOp[] {
   return FILTER_OPS.filter((op) => opFits(op, type))
 }
 
-const NUMERIC: ReadonlySet<LogicalType> = new Set(['integer', 'bigint', 'decimal', 'float'])
-/** Narrower than `ordered`: engines sort booleans, UUIDs and bytes, and yet have no min or max of them. */
-const EXTREMES: ReadonlySet<LogicalType> = new Set<LogicalType>([
-  ...NUMERIC,
-  'text',
-  'timestamp',
-  'date',
-  'time',
-  'interval',
-  'enum',
-])
-
-function fnFits(fn: AggregateFn, type: ValueType): boolean {
-  switch (fn) {
-    case 'count':
-      return true
-    case 'count_distinct':
-      return canGroup(type)
-    case 'sum':
-    case 'avg':
-      return NUMERIC.has(type.logical)
-    case 'min':
-    case 'max':
-      return type.ordered && EXTREMES.has(type.logical)
-  }
-}
-
 /** The functions that take a column of this type. */
 export function aggregateFnsFor(type: ValueType): readonly AggregateFn[] {
-  return AGGREGATE_FNS.filter((fn) => fnFits(fn, type))
-}
-
-export function canGroup(type: ValueType): boolean {
-  return type.equality && type.logical !== 'json'
-}
-
-export function canOrder(type: ValueType): boolean {
-  return type.ordered && type.logical !== 'json'
+  return AGGREGATE_FNS.filter((fn) => metricType(fn, type) !== undefined)
 }
 
 /** The result name of a metric that was given none: `count`, `sum_total`; a hash ends what would be too long for a key. */
@@ -119,6 +85,32 @@ export function defaultMetricName(fn: AggregateFn, column: string | undefined): 
   if (column === undefined) return fn
   const name = `${fn}_${column}`
   return PROPERTY_KEY.test(name) ? name : `${name.slice(0, 55)}_${nameHash(name)}`
+}
+
+/** How a value too long to be given appears: its first characters, or null. A `whole` value is always short enough. */
+export type CutForm = 'whole' | 'shortened' | 'withheld'
+
+const CUT_FORMS: Readonly<Record<LogicalType, CutForm>> = {
+  integer: 'whole',
+  bigint: 'whole',
+  float: 'whole',
+  boolean: 'whole',
+  timestamp: 'whole',
+  date: 'whole',
+  time: 'whole',
+  interval: 'whole',
+  uuid: 'whole',
+  enum: 'whole',
+  text: 'shortened',
+  decimal: 'withheld',
+  json: 'withheld',
+  bytes: 'withheld',
+  array: 'withheld',
+  unknown: 'withheld',
+}
+
+export function cutForm(type: ValueType): CutForm {
+  return CUT_FORMS[type.logical]
 }
 
 /** The columns a caller may use in any of its operations on the table, in table order. */

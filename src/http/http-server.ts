@@ -19,7 +19,8 @@ export type ResponseHeaders = readonly (readonly [name: string, value: string])[
 export interface Exchange {
   readonly head: RequestHead
   /**
-   * Reads the body, at most once. More than `bytesMax` bytes: `onTooLarge`, and the connection closes after the reply.
+   * Reads the body, at most once, and called before the exchange listener returns: bytes that nobody waits for are lost.
+   * More than `bytesMax` bytes: `onTooLarge`, and the connection closes after the reply.
    * The bytes are a copy. Neither callback runs after an abort.
    */
   readBody(bytesMax: number, onBody: (body: Uint8Array) => void, onTooLarge: () => void): void

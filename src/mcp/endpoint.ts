@@ -5,7 +5,7 @@ import type { Identity } from '../core/identity.js'
 import type { Result } from '../core/result.js'
 import type { FrontDoor } from '../http/front-door.js'
 import type { Exchange, ResponseHeaders } from '../http/http-server.js'
-import type { ConnectorSupervisor } from '../threads/connector-supervisor.js'
+import type { Connector } from '../threads/connector-supervisor.js'
 import { CallsInFlight } from './calls-in-flight.js'
 import { checkVersionHeader, takesBatches } from './era.js'
 import { encodeRpcError, joinBatch, type ParsedMessage, parseBody } from './json-rpc.js'
@@ -35,7 +35,7 @@ const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/
 /** One MCP request from its headers to its reply. */
 interface Visit {
   readonly exchange: Exchange
-  readonly connector: ConnectorSupervisor
+  readonly connector: Connector
   readonly facts: RequestFacts
   readonly cors: ResponseHeaders
   readonly eventStream: boolean
@@ -77,6 +77,7 @@ export class McpEndpoint {
   readonly #inFlight = new CallsInFlight()
   #visits = 0
   #draining = false
+  #onIdle: (() => void) | undefined
 
   constructor(surroundings: EndpointSurroundings) {
     this.#surroundings = surroundings
@@ -92,13 +93,29 @@ export class McpEndpoint {
     this.#draining = true
   }
 
-  serve(exchange: Exchange, connector: ConnectorSupervisor): void {
+  /** Settles when every request is answered, or after the deadline. */
+  async whenIdle(deadlineMs: number): Promise<void> {
+    if (this.#visits === 0) return
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+      timer = setTimeout(resolve, deadlineMs)
+    })
+    clearTimeout(timer)
+  }
+
+  #leave(): void {
+    this.#visits -= 1
+    if (this.#visits === 0) this.#onIdle?.()
+  }
+
+  serve(exchange: Exchange, connector: Connector): void {
     const { frontDoor, nowMs } = this.#surroundings
     const { head } = exchange
     const traceId = TRACE_ID.exec(head.headers.get('traceparent') ?? '')?.[1]
     const client = head.headers.get('user-agent')
     const facts: RequestFacts = {
-      connector: connector.settings.id,
+      connector: connector.id,
       address: frontDoor.clientAddress(head),
       startedAtMs: nowMs(),
       ...(client === undefined ? {} : { client }),
@@ -137,9 +154,7 @@ export class McpEndpoint {
 
   #read(visit: Visit, identity: Identity): void {
     // A client that leaves while its body is read gets no further callback; once dispatched, every call still ends.
-    visit.exchange.onAborted(() => {
-      this.#visits -= 1
-    })
+    visit.exchange.onAborted(() => this.#leave())
     visit.exchange.readBody(
       this.#surroundings.bodyBytesMax,
       (body) => {
@@ -183,7 +198,8 @@ export class McpEndpoint {
           break
         }
         case 'notification':
-          if (message.method === 'notifications/cancelled') this.#inFlight.cancel(identity, message.params?.['requestId'])
+          if (message.method === 'notifications/cancelled')
+            this.#inFlight.cancel(identity, message.params?.['requestId'])
           break
         case 'response':
           break
@@ -222,14 +238,15 @@ export class McpEndpoint {
       const { reply } = ERRORS[told.code]
       const text = publicText(told)
       const body =
-        reply.kind === 'rpc' ? encodeRpcError(null, reply.rpcCode, text) : JSON.stringify({ error: text, code: told.code })
+        reply.kind === 'rpc'
+          ? encodeRpcError(null, reply.rpcCode, text)
+          : JSON.stringify({ error: text, code: told.code })
       this.#reply(visit, refusalStatus(told), [JSON_TYPE, NO_STORE, ...refusalHeaders(told)], body)
     })
   }
 
   #reply(visit: Visit, status: number, headers: ResponseHeaders, body: Uint8Array | string): void {
-    this.#visits -= 1
     visit.exchange.reply(status, [...headers, ...visit.cors], body)
+    this.#leave()
   }
 }
-

@@ -2,7 +2,7 @@ import type { CallPath, CallReply, CallTicket, RequestFacts } from '../call.js'
 import type { GatewayError } from '../core/errors.js'
 import { ERRORS, publicText } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
-import type { ConnectorSupervisor } from '../threads/connector-supervisor.js'
+import type { Connector } from '../threads/connector-supervisor.js'
 import type { CallsInFlight } from './calls-in-flight.js'
 import { negotiateVersion } from './era.js'
 import { encodeResult, encodeRpcError } from './json-rpc.js'
@@ -18,7 +18,7 @@ export interface McpRequest {
 export interface McpSurroundings {
   readonly path: CallPath
   readonly inFlight: CallsInFlight
-  readonly connector: ConnectorSupervisor
+  readonly connector: Connector
   readonly identity: Identity
   readonly facts: RequestFacts
   readonly serverVersion: string

@@ -18,6 +18,8 @@ const LEVELS: Readonly<Record<Observation['kind'], Level>> = {
   'audit.available': 'info',
   'audit.stdout_closed': 'error',
   'http.failed': 'error',
+  'http.fallback': 'warn',
+  'connector.disabled': 'error',
 }
 
 /** The operator log: JSON lines on stderr, so that stdout carries audit entries alone. */

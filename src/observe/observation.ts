@@ -39,5 +39,7 @@ export type Observation =
   | { readonly kind: 'audit.available' }
   | { readonly kind: 'audit.stdout_closed'; readonly detail: string }
   | { readonly kind: 'http.failed'; readonly detail: string }
+  | { readonly kind: 'http.fallback'; readonly reason: string }
+  | { readonly kind: 'connector.disabled'; readonly connector: string; readonly faults: readonly string[] }
 
 export type Observe = (observation: Observation) => void

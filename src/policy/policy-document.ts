@@ -1,9 +1,23 @@
 import { z } from 'zod'
-import { IN_VALUES_MAX, QUERY_TIMEOUT_MAX_MS, RESPONSE_CHARS_CEILING, ROW_CAP_MAX, VALUE_CHARS_MAX } from '../core/limits.js'
+import {
+  IN_VALUES_MAX,
+  QUERY_TIMEOUT_MAX_MS,
+  RESPONSE_CHARS_CEILING,
+  ROW_CAP_MAX,
+  VALUE_CHARS_MAX,
+} from '../core/limits.js'
 import { nearest } from '../core/names.js'
 import { FILTER_OPS, type FilterOp } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
-import { bareRecord, pathText, type PolicyFault, type PolicyPath, type PolicyTree, readPolicyJson, readPolicyText } from './policy-text.js'
+import {
+  bareRecord,
+  type PolicyFault,
+  type PolicyPath,
+  type PolicyTree,
+  pathText,
+  readPolicyJson,
+  readPolicyText,
+} from './policy-text.js'
 
 export { type PolicyFault, policyFaultText } from './policy-text.js'
 
@@ -120,7 +134,11 @@ const strict = <const T extends z.ZodRawShape>(shape: T) =>
 const LITERAL = `text, a number, true or false; text has at most ${VALUE_CHARS_MAX} characters and no \${vars.…}`
 /** Variables are not filled in, and a filter that compares with the text of one would silently match nothing. */
 const literal = z.union(
-  [z.string().max(VALUE_CHARS_MAX).refine((text) => !text.includes('${vars.')), z.number(), z.boolean()],
+  [
+    z.string().refine((text) => text.length <= VALUE_CHARS_MAX && !text.includes('${vars.'), { error: LITERAL }),
+    z.number(),
+    z.boolean(),
+  ],
   { error: LITERAL },
 )
 const claim = z.strictObject({ claim: name('a claim name') })

@@ -27,6 +27,8 @@ const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 /** Decimal digits that every double keeps. */
 const EXACT_DIGITS_MAX = 15
 const PART_CHARS_MAX = 128
+/** One slip can make the parser complain about every character after it. */
+const SYNTAX_FAULTS_MAX = 10
 
 /** The path as people read it. Parts with unusual characters are quoted. */
 export function pathText(path: PolicyPath): string {
@@ -68,7 +70,8 @@ export function readPolicyText(text: string): Result<PolicyTree, readonly Policy
     const document = parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
-      logLevel: 'silent',
+      // At 'silent' a second document would be dropped without a word.
+      logLevel: 'error',
       schema: 'core',
       merge: false,
       strict: true,
@@ -79,7 +82,7 @@ export function readPolicyText(text: string): Result<PolicyTree, readonly Policy
     const problems = [...document.errors, ...document.warnings]
     if (problems.length > 0) {
       return fail(
-        problems.map((problem) => ({
+        problems.slice(0, SYNTAX_FAULTS_MAX).map((problem) => ({
           line: lines.linePos(problem.pos[0]).line,
           path: '',
           problem: cleanText(problem.message, 200),
@@ -206,7 +209,11 @@ class TreeReader {
   #scalar(node: Scalar, path: PolicyPath): unknown {
     const { value } = node
     if (typeof value === 'number' && !isExact(node.source ?? '', value)) {
-      return this.#fault(path, 'a number that would be rounded or read in another base', 'plain digits, or quotes around it')
+      return this.#fault(
+        path,
+        'a number that would be rounded or read in another base',
+        'plain digits, or quotes around it',
+      )
     }
     return value
   }
@@ -247,5 +254,11 @@ function keyText(key: unknown): string | undefined {
 function isExact(source: string, value: number): boolean {
   if (!JSON_NUMBER.test(source)) return false
   if (Number.isInteger(value)) return Number.isSafeInteger(value) && !Object.is(value, -0)
-  return Number.isFinite(value) && source.replace(/[eE].*$/, '').replace(/\D/g, '').replace(/^0+/, '').length <= EXACT_DIGITS_MAX
+  return (
+    Number.isFinite(value) &&
+    source
+      .replace(/[eE].*$/, '')
+      .replace(/\D/g, '')
+      .replace(/^0+/, '').length <= EXACT_DIGITS_MAX
+  )
 }

@@ -1,5 +1,5 @@
 import { unreachable } from '../core/assert.js'
-import type { ErrorCode } from '../core/errors.js'
+import { ERRORS, type ErrorCode } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
 import {
   BACKOFF_MAX_MS,
@@ -26,6 +26,42 @@ export interface CallRequest {
 /** The outcome with the epoch that judged it; the epoch is absent when no snapshot existed. */
 export type OutcomeListener = (outcome: OutcomeMessage, epoch: number | undefined) => void
 export type ListListener = (body: Uint8Array | undefined) => void
+
+/** A connector as the front's path sees it, whether it works or not. */
+export interface Connector {
+  readonly id: string
+  call(request: CallRequest, listener: OutcomeListener): number
+  cancel(callId: number): void
+  list(identity: Identity, listener: ListListener): void
+}
+
+function lostOutcome(callId: number, code: ErrorCode, reason: string): OutcomeMessage {
+  return {
+    kind: 'outcome',
+    callId,
+    decision: ERRORS[code].decision,
+    code,
+    reason,
+    effect: 'none',
+    operation: 'unknown',
+    queueMs: 0,
+    dbMs: 0,
+    body: encodeError({ code }),
+  }
+}
+
+/** A connector whose configuration has a fault: every call to it is answered, and has its entry. */
+export function disabledConnector(id: string): Connector {
+  return {
+    id,
+    call: (_request, listener) => {
+      listener(lostOutcome(0, 'CONNECTOR_UNAVAILABLE', 'the configuration of the connector has a fault'), undefined)
+      return 0
+    },
+    cancel: () => {},
+    list: (_identity, listener) => listener(undefined),
+  }
+}
 
 interface PendingCall {
   readonly lane: Lane
@@ -58,7 +94,7 @@ const SCHEMA_REFRESH_INTERVAL_MS = 30_000
  * Owns one connector on the front thread: its threads, its current snapshot, its cached tool lists and its calls in flight.
  * A fault of this connector stays here: the others never notice.
  */
-export class ConnectorSupervisor {
+export class ConnectorSupervisor implements Connector {
   readonly settings: ConnectorSettings
   readonly #surroundings: SupervisorSurroundings
   readonly #threads: number
@@ -95,6 +131,10 @@ export class ConnectorSupervisor {
     this.#prepare()
   }
 
+  get id(): string {
+    return this.settings.id
+  }
+
   get mode(): ConnectorMode {
     return this.#mode
   }
@@ -123,7 +163,7 @@ export class ConnectorSupervisor {
     const lane = this.#pickLane()
     const snapshot = this.#snapshot
     if (lane === undefined || snapshot === undefined || this.#mode === 'draining' || this.#mode === 'stopped') {
-      listener(this.#lost(callId, 'CONNECTOR_UNAVAILABLE', `connector ${this.#mode}`), this.epoch)
+      listener(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', `connector ${this.#mode}`), this.epoch)
       return callId
     }
     const sentAtMs = this.#surroundings.nowMs()
@@ -375,26 +415,11 @@ export class ConnectorSupervisor {
     for (const [callId, pending] of this.#calls) {
       if (!which(pending)) continue
       this.#calls.delete(callId)
-      pending.listener(this.#lost(callId, code, reason), pending.epoch)
+      pending.listener(lostOutcome(callId, code, reason), pending.epoch)
       lost += 1
     }
     if (this.#calls.size === 0) this.#drained?.()
     return lost
-  }
-
-  #lost(callId: number, code: ErrorCode, reason: string): OutcomeMessage {
-    return {
-      kind: 'outcome',
-      callId,
-      decision: 'errored',
-      code,
-      reason,
-      effect: 'none',
-      operation: 'unknown',
-      queueMs: 0,
-      dbMs: 0,
-      body: encodeError({ code }),
-    }
   }
 
   /** Calls are in the map in the order they were sent, so the first that is young enough ends the look-over. */

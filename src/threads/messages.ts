@@ -21,6 +21,7 @@ export interface ConnectorSettings {
   }
   readonly schemas: readonly string[]
   readonly timeZone: string
+  readonly threadsMax: number
   readonly pool: {
     readonly max: number
     readonly acquireTimeoutMs: number

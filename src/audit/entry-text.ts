@@ -1,0 +1,150 @@
+import type { AuditRecord, PlanSummary } from '../core/audit-entry.js'
+import {
+  AUDIT_LINE_CHARS_MAX,
+  AUDIT_REASON_CHARS_MAX,
+  AUDIT_ROLES_MAX,
+  AUDIT_TEXT_CHARS_MAX,
+  AUDIT_VALUE_CHARS_MAX,
+  AUDIT_VALUES_CHARS_MAX,
+} from '../core/limits.js'
+import type { ValueKeeping } from '../threads/messages.js'
+
+/**
+ * The one text of an entry. Member order is fixed, so the hash covers one spelling and a line reads the same everywhere:
+ * seq, id, time, instance, connector, epoch, request_id, trace_id, identity, key_id, roles, client, address, tool,
+ * operation, target, plan, decision, code, reason, effect, rows, affected, count, duration_ms, prev_hash, hash.
+ * `plan` has columns, filters (column, op, values), metrics (fn, column), group_by, order (by, direction), page, cut.
+ */
+
+/** Digest of one filter value of the entry's connector and target, as it is stored. */
+export type DigestValue = (column: string, value: string) => string
+
+/**
+ * What `JSON.stringify` leaves raw although a terminal, an editor or a line reader acts on it: DEL and C1 controls, line
+ * and paragraph separators, bidirectional, zero-width and other invisible characters. The ranges are written out, not
+ * taken from Unicode classes, because the canonical text must not change with the version of Node.
+ */
+const RAW_IN_JSON =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ufe00-\ufe0f]|[\u{e0000}-\u{e0fff}]/gu
+const PLAIN = /^[\x20-\x7e]*$/
+
+function escapeUnits(text: string): string {
+  let escaped = ''
+  for (let i = 0; i < text.length; i++) escaped += `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`
+  return escaped
+}
+
+/** JSON of one line that no reader can mistake for two, and no terminal acts on. */
+export function lineJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  // Outside strings JSON is ASCII, so whatever is escaped here stands inside a string.
+  return PLAIN.test(json) ? json : json.replace(RAW_IN_JSON, escapeUnits)
+}
+
+function capped(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`
+}
+
+function field(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : capped(text, AUDIT_TEXT_CHARS_MAX)
+}
+
+function cappedRoles(roles: readonly string[]): readonly string[] {
+  const shown = roles.slice(0, AUDIT_ROLES_MAX).map((role) => capped(role, AUDIT_TEXT_CHARS_MAX))
+  return roles.length <= AUDIT_ROLES_MAX ? shown : [...shown, '…']
+}
+
+type Filters = NonNullable<PlanSummary['filters']>
+
+/** Filters with their values kept as configured, as many as the entry has room for. */
+function keptFilters(filters: Filters, keeping: ValueKeeping, digest: DigestValue): { filters: Filters; cut: boolean } {
+  let room = AUDIT_VALUES_CHARS_MAX
+  let cut = false
+  const kept = filters.map(({ column, op, values }) => {
+    const name = capped(column, AUDIT_TEXT_CHARS_MAX)
+    if (values === undefined || keeping === 'none') return { column: name, op }
+    const texts: string[] = []
+    for (const value of values) {
+      if (room <= 0) {
+        cut = true
+        break
+      }
+      const text = keeping === 'hash' ? digest(column, value) : capped(value, AUDIT_VALUE_CHARS_MAX)
+      room -= text.length
+      texts.push(text)
+    }
+    return { column: name, op, values: texts }
+  })
+  return { filters: kept, cut }
+}
+
+function keptPlan(plan: PlanSummary, keeping: ValueKeeping, digest: DigestValue): PlanSummary {
+  const kept = plan.filters === undefined ? undefined : keptFilters(plan.filters, keeping, digest)
+  return {
+    ...(plan.columns && { columns: plan.columns.map((column) => capped(column, AUDIT_TEXT_CHARS_MAX)) }),
+    ...(kept && { filters: kept.filters }),
+    ...(plan.metrics && {
+      metrics: plan.metrics.map(({ fn, column }) => (column === undefined ? { fn } : { fn, column })),
+    }),
+    ...(plan.group_by && { group_by: plan.group_by }),
+    ...(plan.order && { order: plan.order.map(({ by, direction }) => ({ by, direction })) }),
+    ...(plan.page && { page: { limit: plan.page.limit } }),
+    ...(kept?.cut && { cut: true }),
+  }
+}
+
+function withoutValues(plan: PlanSummary): PlanSummary {
+  const { filters, ...rest } = plan
+  if (filters === undefined) return { ...rest, cut: true }
+  const { columns, ...others } = rest
+  const bare = filters.map(({ column, op }) => ({ column, op }))
+  return { ...(columns && { columns }), filters: bare, ...others, cut: true }
+}
+
+function membersText(record: AuditRecord, instance: string, plan: PlanSummary | undefined): string {
+  const { total, queue, db } = record.duration_ms
+  const json = lineJson({
+    id: field(record.id),
+    time: field(record.time),
+    instance,
+    connector: field(record.connector),
+    epoch: record.epoch,
+    request_id: field(record.request_id),
+    trace_id: field(record.trace_id),
+    identity: field(record.identity),
+    key_id: field(record.key_id),
+    roles: record.roles && cappedRoles(record.roles),
+    client: field(record.client),
+    address: field(record.address),
+    tool: field(record.tool),
+    operation: record.operation,
+    target: field(record.target),
+    plan,
+    decision: record.decision,
+    code: record.code,
+    reason: record.reason === undefined ? undefined : capped(record.reason, AUDIT_REASON_CHARS_MAX),
+    effect: record.effect,
+    rows: record.rows,
+    affected: record.affected,
+    count: record.count,
+    duration_ms: { total, queue, db },
+  })
+  return json.slice(1, -1)
+}
+
+/**
+ * The members of an entry between `seq` and `prev_hash`, in order, as JSON without braces. Too long a plan loses its
+ * values first and then everything but the mark `cut`; the other members are capped one by one.
+ */
+export function recordMembers(
+  record: AuditRecord,
+  instance: string,
+  keeping: ValueKeeping,
+  digest: DigestValue,
+): string {
+  const plan = record.plan && keptPlan(record.plan, keeping, digest)
+  const text = membersText(record, instance, plan)
+  if (text.length <= AUDIT_LINE_CHARS_MAX || plan === undefined) return text
+  const shorter = membersText(record, instance, withoutValues(plan))
+  return shorter.length <= AUDIT_LINE_CHARS_MAX ? shorter : membersText(record, instance, { cut: true })
+}

@@ -1,0 +1,124 @@
+import { type KeyRecord, type KeyStore, StoreFailure } from '../admin/admin-store.js'
+import { ANONYMOUS } from '../admin/names.js'
+import { type GatewayError, gatewayError } from '../core/errors.js'
+import type { Identity } from '../core/identity.js'
+import { fail, ok, type Result } from '../core/result.js'
+import type { Observe } from '../observe/observation.js'
+import { parseKey, secretMatches } from './api-key.js'
+import { FailureLimit } from './failure-limit.js'
+
+export interface AuthenticatorOptions {
+  readonly store: KeyStore
+  readonly authEnabled: boolean
+  /** Roles of every caller while authentication is off. */
+  readonly anonymousRoles: readonly string[]
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly observe: Observe
+}
+
+export interface Authenticator {
+  /**
+   * Who is calling, judged by the admin store as it is now. `connectorId` decides which bindings count. Errors: AUTH_MISSING
+   * without a bearer key; AUTH_INVALID with one text for unknown, wrong, revoked, expired and disabled (the `reason` tells
+   * them apart); RATE_LIMITED for an invalid attempt after too many from `clientAddress`; AUTH_UNAVAILABLE when the store
+   * cannot be read. A valid key is never limited.
+   */
+  authenticate(
+    authorizationHeader: string | undefined,
+    connectorId: string,
+    clientAddress: string,
+  ): Result<Identity, GatewayError>
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { store, clock, observe } = options
+  const failures = new FailureLimit(clock)
+  const anonymous: Identity = {
+    id: ANONYMOUS,
+    name: ANONYMOUS,
+    roles: [...new Set(options.anonymousRoles)].sort(),
+    claims: new Map(),
+  }
+  const identities = new IdentityCache()
+
+  function refuseAttempt(reason: string, clientAddress: string): Result<never, GatewayError> {
+    return failures.exceeded(clientAddress)
+      ? fail(gatewayError('RATE_LIMITED', { reason: `too many invalid keys from this address: ${reason}` }))
+      : fail(gatewayError('AUTH_INVALID', { reason }))
+  }
+
+  return {
+    authenticate(authorizationHeader, connectorId, clientAddress) {
+      if (!options.authEnabled) return ok(anonymous)
+      const token = bearerToken(authorizationHeader)
+      if (token === undefined) return fail(gatewayError('AUTH_MISSING', { reason: 'no bearer key' }))
+      const key = parseKey(token)
+      if (key === undefined) return refuseAttempt('malformed key', clientAddress)
+      const found = findKey(store, key.keyId, observe)
+      if (!found.ok) return found
+      const record = found.value
+      // The comparison comes first and runs for an unknown id too: nothing about a key shows without its secret.
+      if (!secretMatches(key.secret, record?.secretHash) || record === undefined) {
+        return refuseAttempt(record === undefined ? 'unknown key' : 'wrong secret', clientAddress)
+      }
+      const now = clock()
+      const fault = recordFault(record, now)
+      if (fault !== undefined) return refuseAttempt(fault, clientAddress)
+      store.noteKeyUsed(record.keyId, now)
+      return ok(identities.identityOf(record, connectorId))
+    },
+  }
+}
+
+const BEARER = /^bearer +(\S+) *$/i
+
+function bearerToken(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : BEARER.exec(header)?.[1]
+}
+
+function findKey(store: KeyStore, keyId: string, observe: Observe): Result<KeyRecord | undefined, GatewayError> {
+  try {
+    return ok(store.findKey(keyId))
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    observe({ kind: 'auth.store_failed', detail: error.message })
+    return fail(gatewayError('AUTH_UNAVAILABLE', { reason: `admin store ${error.kind}` }))
+  }
+}
+
+function recordFault(record: KeyRecord, nowMs: number): string | undefined {
+  if (record.revokedAt !== undefined) return 'revoked key'
+  if (record.expiresAt !== undefined && record.expiresAt <= nowMs) return 'expired key'
+  return record.disabled ? 'disabled identity' : undefined
+}
+
+/** One `Identity` object a record and connector, made once: the record lives exactly as long as what it was read from. */
+class IdentityCache {
+  readonly #byRecord = new WeakMap<KeyRecord, Map<string, Identity>>()
+
+  identityOf(record: KeyRecord, connectorId: string): Identity {
+    let byConnector = this.#byRecord.get(record)
+    if (byConnector === undefined) {
+      byConnector = new Map()
+      this.#byRecord.set(record, byConnector)
+    }
+    let identity = byConnector.get(connectorId)
+    if (identity === undefined) {
+      identity = toIdentity(record, connectorId)
+      byConnector.set(connectorId, identity)
+    }
+    return identity
+  }
+}
+
+function toIdentity(record: KeyRecord, connectorId: string): Identity {
+  const holding = record.bindings.filter(({ connector }) => connector === undefined || connector === connectorId)
+  return {
+    id: record.identityId,
+    name: record.identityName,
+    keyId: record.keyId,
+    roles: [...new Set(holding.map(({ role }) => role))].sort(),
+    claims: record.claims,
+  }
+}

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto'
+import { openSqliteAdminStore, type SqliteAdminStore } from '../admin/sqlite-admin-store.js'
+import { type ConnectorConfig, connectorSettings, faultText, type LoadedConfig, loadConfig } from '../config/config.js'
+import { loginWarnings } from '../connector/login-warnings.js'
+import { monotonicMs } from '../core/clock.js'
+import { ADMIN_COMMAND_BUSY_TIMEOUT_MS, TOOLS_WARNED_ABOVE } from '../core/limits.js'
+import { qualifiedName, type SchemaModel } from '../core/schema-model.js'
+import { createEngine } from '../engines/create-engine.js'
+import { EMPTY_POLICY, type PolicyDocument, policyFaultText, policyFromJson } from '../policy/policy-document.js'
+import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
+import { encodeTools } from '../tools/generate-tools.js'
+
+export interface CheckOptions {
+  readonly config: string
+  readonly json: boolean
+}
+
+/** What one role's callers would be offered. */
+export interface RoleReport {
+  readonly role: string
+  readonly tools: number
+  /** Length of the whole tool list as a client receives it. */
+  readonly tool_list_chars: number
+}
+
+export interface ConnectorReport {
+  readonly connector: string
+  readonly path: string
+  /** True when calls would be answered. */
+  readonly serves: boolean
+  readonly server_version?: string
+  readonly policy: string
+  readonly policy_version?: number
+  readonly tables: readonly {
+    readonly name: string
+    readonly kind: string
+    readonly key: readonly string[]
+    readonly exposed: boolean
+  }[]
+  readonly roles: readonly RoleReport[]
+  /** What keeps something from being served. */
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** How many databases are asked at once. */
+const CONNECTORS_AT_ONCE = 4
+
+/**
+ * `runku check`: connects to every database, introspects it, applies the stored policy, and prints what would be served
+ * and what is wrong. Exit code 0 when everything would be served, 1 when something would not.
+ */
+export async function check(options: CheckOptions): Promise<number> {
+  const loaded = loadConfig({ file: options.config, env: process.env })
+  if (!loaded.ok) {
+    const faults = loaded.error.map(faultText)
+    if (options.json) process.stdout.write(`${JSON.stringify({ ok: false, faults })}\n`)
+    else for (const fault of faults) process.stderr.write(`runku: ${fault}\n`)
+    return 1
+  }
+  const store = openSqliteAdminStore({
+    path: loaded.value.config.adminStore.path,
+    clock: Date.now,
+    randomBytes,
+    busyTimeoutMs: ADMIN_COMMAND_BUSY_TIMEOUT_MS,
+  })
+  if (!store.ok) {
+    process.stderr.write(`runku: ${store.error}\n`)
+    return 1
+  }
+  const reports = await reportAll(loaded.value, store.value)
+  store.value.close()
+  const well = reports.every((report) => report.serves && report.problems.length === 0)
+  if (options.json) process.stdout.write(`${JSON.stringify({ ok: well, connectors: reports })}\n`)
+  else process.stdout.write(reports.map(asText).join('\n'))
+  return well ? 0 : 1
+}
+
+async function reportAll(loaded: LoadedConfig, store: SqliteAdminStore): Promise<readonly ConnectorReport[]> {
+  const waiting = [...loaded.config.connectors]
+  const reports: ConnectorReport[] = []
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      reports.push(await reportOn(next, store))
+  }
+  await Promise.all(Array.from({ length: CONNECTORS_AT_ONCE }, work))
+  const faulty = loaded.connectorFaults.map(({ id, path, policy, faults }) => ({
+    ...nothing({ id, path, policy }),
+    problems: faults.map(faultText),
+  }))
+  const order = new Map(loaded.config.connectors.map((connector, i) => [connector.id, i]))
+  reports.sort((a, b) => (order.get(a.connector) ?? 0) - (order.get(b.connector) ?? 0))
+  return [...reports, ...faulty]
+}
+
+function nothing(connector: Pick<ConnectorConfig, 'id' | 'path' | 'policy'>): ConnectorReport {
+  const { id, path, policy } = connector
+  return { connector: id, path, policy, serves: false, tables: [], roles: [], problems: [], warnings: [] }
+}
+
+async function reportOn(connector: ConnectorConfig, store: SqliteAdminStore): Promise<ConnectorReport> {
+  const settings = connectorSettings(connector)
+  const { driver } = createEngine(settings, { observe: () => {}, nowMs: monotonicMs })
+  try {
+    const schema = await driver.introspect(settings.schemas)
+    if (!schema.ok) {
+      const problem = `${schema.error.code}: ${schema.error.reason ?? 'the database could not be introspected'}`
+      return { ...nothing(connector), problems: [problem] }
+    }
+    return judge(connector, store, schema.value)
+  } finally {
+    await driver.close()
+  }
+}
+
+function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: SchemaModel): ConnectorReport {
+  const stored = store.findPolicy(connector.policy)
+  const parsed = stored === undefined ? undefined : policyFromJson(stored.document)
+  const problems: string[] = []
+  if (stored === undefined) {
+    problems.push(
+      `no policy "${connector.policy}" has been applied: run "runku policy apply ${connector.policy} <file>"`,
+    )
+  }
+  if (parsed?.ok === false) problems.push(...parsed.error.map(policyFaultText))
+  const document = parsed?.ok === true ? parsed.value : EMPTY_POLICY
+  const { engine, findings } = compilePolicy(document, schema, { schemas: connector.schemas })
+  problems.push(...findings.filter((finding) => finding.severity === 'error').map((finding) => finding.text))
+  const warnings = findings.filter((finding) => finding.severity === 'warning').map((finding) => finding.text)
+  const roles = rolesOf(document, engine)
+  warnings.push(...loginWarnings(schema.login, connector.pool.max * connector.threads.max))
+  for (const { role, tools } of roles) {
+    if (tools > TOOLS_WARNED_ABOVE) {
+      warnings.push(
+        `role ${role} gets ${tools} tools; many clients stop at ${TOOLS_WARNED_ABOVE} over all their servers`,
+      )
+    }
+  }
+  return {
+    ...nothing(connector),
+    serves: parsed?.ok === true,
+    server_version: schema.serverVersion,
+    ...(stored === undefined ? {} : { policy_version: stored.version }),
+    tables: schema.tables.map((table) => ({
+      name: qualifiedName(table.ref),
+      kind: table.kind,
+      key: table.primaryKey,
+      exposed: Object.hasOwn(document.tables, qualifiedName(table.ref)),
+    })),
+    roles,
+    problems,
+    warnings,
+  }
+}
+
+function rolesOf(document: PolicyDocument, engine: PolicyEngine): readonly RoleReport[] {
+  return Object.keys(document.roles).map((role) => {
+    // An identity that exists nowhere, with this one role: names of real ones may have overrides.
+    const { body, tools } = encodeTools(engine.rights({ id: '', name: '', roles: [role], claims: new Map() }))
+    return { role, tools, tool_list_chars: Buffer.from(body).toString('utf8').length }
+  })
+}
+
+function asText(report: ConnectorReport): string {
+  const { connector, path, serves, server_version, policy, policy_version, tables, roles, problems, warnings } = report
+  const exposed = tables.filter((table) => table.exposed)
+  const lines = [`${connector}  ${path}  ${serves ? 'would serve' : 'WOULD NOT SERVE'}`]
+  if (server_version !== undefined) lines.push(`  server    ${server_version}`)
+  lines.push(`  policy    ${policy}${policy_version === undefined ? '' : ` (version ${policy_version})`}`)
+  if (tables.length > 0) lines.push(`  tables    ${tables.length} in the catalog, ${exposed.length} exposed`)
+  for (const { name, kind, key } of exposed) {
+    lines.push(
+      `            ${name}${kind === 'table' ? '' : ` (${kind})`}${key.length === 0 ? ' no key' : ` key ${key.join(', ')}`}`,
+    )
+  }
+  for (const { role, tools, tool_list_chars } of roles) {
+    lines.push(`  role      ${role}: ${tools} tools, ${tool_list_chars} characters`)
+  }
+  for (const problem of problems) lines.push(`  PROBLEM   ${problem}`)
+  for (const warning of warnings) lines.push(`  warning   ${warning}`)
+  return `${lines.join('\n')}\n`
+}

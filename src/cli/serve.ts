@@ -1,0 +1,42 @@
+import { faultText, loadConfig } from '../config/config.js'
+import { Gateway } from '../gateway.js'
+import { createLog } from '../observe/log.js'
+
+export interface ServeOptions {
+  readonly config: string
+  readonly json: boolean
+}
+
+/** Settles at the first SIGTERM or SIGINT; a second one ends the process at once. SIGHUP reloads. */
+function untilSignalled(onReload: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false
+    const end = () => {
+      if (asked) process.exit(130)
+      asked = true
+      resolve()
+    }
+    process.on('SIGTERM', end)
+    process.on('SIGINT', end)
+    process.on('SIGHUP', onReload)
+  })
+}
+
+/** `runku serve`: runs until it is told to stop. Exit code 0 after a drain, 1 when the start failed. */
+export async function serve(options: ServeOptions): Promise<number> {
+  const loaded = loadConfig({ file: options.config, env: process.env })
+  if (!loaded.ok) {
+    for (const fault of loaded.error) process.stderr.write(`runku: ${faultText(fault)}\n`)
+    return 1
+  }
+  const { observe } = createLog('info')
+  const started = await Gateway.start(loaded.value, observe)
+  if (!started.ok) {
+    process.stderr.write(`runku: ${started.error}\n`)
+    return 1
+  }
+  const gateway = started.value
+  await untilSignalled(() => gateway.reload())
+  await gateway.stop()
+  return 0
+}

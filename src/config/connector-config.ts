@@ -1,0 +1,175 @@
+import { isAbsolute, resolve } from 'node:path'
+import { SECRET_FILE_BYTES_MAX } from '../core/limits.js'
+import { fail, ok, type Result } from '../core/result.js'
+import type { ConnectorSettings } from '../threads/messages.js'
+import { isLoopback } from './addresses.js'
+import { readableFault, readSmallFile } from './files.js'
+import { POSTGRES_PORT, type PostgresAddress, parsePostgresUrl, type TlsMode } from './postgres-url.js'
+import type { ConnectorInput } from './schema.js'
+import { Secret } from './secret.js'
+
+/** A connector as configured, everything resolved. The password shows in no dump. */
+export interface ConnectorConfig {
+  readonly id: string
+  readonly type: 'postgres'
+  readonly connection: {
+    readonly host: string
+    readonly port: number
+    readonly user: string
+    readonly password?: Secret
+    readonly database: string
+    readonly tls: TlsMode
+    /** Absolute. */
+    readonly tlsCaFile?: string
+  }
+  /** Where it is served, such as `/mcp/shop`. */
+  readonly path: string
+  readonly schemas: readonly string[]
+  /** The name of the stored policy. */
+  readonly policy: string
+  readonly timeZone: string
+  readonly threads: { readonly max: number }
+  readonly pool: ConnectorSettings['pool']
+}
+
+/** A complaint about one key of the connector. */
+export interface KeyComplaint {
+  readonly key: keyof ConnectorInput
+  readonly message: string
+}
+
+/** Reads secrets from their files and settles the connection. Errors never repeat a secret. */
+export function resolveConnector(
+  input: ConnectorInput,
+  folder: string,
+): Result<ConnectorConfig, readonly KeyComplaint[]> {
+  const address = readAddress(input, folder)
+  if (!address.ok) return address
+  const connection = settleTls(input, address.value, folder)
+  if (!connection.ok) return connection
+  if (new Set(input.schemas).size !== input.schemas.length) return complain('schemas', 'a schema repeats')
+  return ok({
+    id: input.id,
+    type: input.type,
+    connection: connection.value,
+    path: input.path ?? defaultPath(input.id),
+    schemas: input.schemas,
+    policy: input.policy ?? input.id,
+    timeZone: input.time_zone,
+    threads: input.threads,
+    pool: {
+      max: input.pool.max,
+      acquireTimeoutMs: input.pool.acquire_timeout_ms,
+      idleTimeoutMs: input.pool.idle_timeout_ms,
+      lifetimeMaxMs: input.pool.lifetime_max_ms,
+    },
+  })
+}
+
+export function defaultPath(id: string): string {
+  return `/mcp/${id}`
+}
+
+function complain(key: keyof ConnectorInput, message: string): Result<never, readonly KeyComplaint[]> {
+  return fail([{ key, message }])
+}
+
+const ADDRESS_KEYS = ['host', 'port', 'user', 'database'] as const
+
+function readAddress(input: ConnectorInput, folder: string): Result<PostgresAddress, readonly KeyComplaint[]> {
+  if (input.password !== undefined && input.password_file !== undefined) {
+    return complain('password_file', 'expected password or password_file, not both')
+  }
+  const password = readPassword(input, folder)
+  if (!password.ok) return password
+  const given = password.value === undefined ? {} : { password: password.value }
+  if (input.url === undefined && input.url_file === undefined) return readParts(input, given)
+
+  if (input.url !== undefined && input.url_file !== undefined) {
+    return complain('url_file', 'expected url or url_file, not both')
+  }
+  const doubled = ADDRESS_KEYS.filter((key) => input[key] !== undefined)
+  if (doubled.length > 0) {
+    return fail(doubled.map((key) => ({ key, message: 'the url says this already: expected one of the two' })))
+  }
+  const key = input.url === undefined ? 'url_file' : 'url'
+  const text =
+    input.url_file === undefined
+      ? ok(input.url ?? '')
+      : readSmallFile(resolve(folder, input.url_file), SECRET_FILE_BYTES_MAX)
+  if (!text.ok) return complain(key, text.error)
+  const parsed = parsePostgresUrl(text.value)
+  if (!parsed.ok) return complain(key, parsed.error)
+  if (parsed.value.password !== undefined && password.value !== undefined) {
+    return complain(input.password === undefined ? 'password_file' : 'password', 'the url holds a password already')
+  }
+  return ok({ ...parsed.value, ...given })
+}
+
+function readPassword(input: ConnectorInput, folder: string): Result<string | undefined, readonly KeyComplaint[]> {
+  if (input.password_file === undefined) return ok(input.password)
+  const text = readSmallFile(resolve(folder, input.password_file), SECRET_FILE_BYTES_MAX)
+  return text.ok ? text : complain('password_file', text.error)
+}
+
+function readParts(
+  input: ConnectorInput,
+  password: { readonly password?: string },
+): Result<PostgresAddress, readonly KeyComplaint[]> {
+  const { host, user, database } = input
+  if (host === undefined && user === undefined && database === undefined) {
+    return complain('url', 'missing: expected url or url_file, or host, user and database')
+  }
+  if (host === undefined || user === undefined || database === undefined) {
+    const missing = (['host', 'user', 'database'] as const).filter((key) => input[key] === undefined)
+    return fail(missing.map((key) => ({ key, message: 'missing: expected host, user and database, or url' })))
+  }
+  return ok({ host, port: input.port ?? POSTGRES_PORT, user, database, ...password })
+}
+
+function settleTls(
+  input: ConnectorInput,
+  address: PostgresAddress,
+  folder: string,
+): Result<ConnectorConfig['connection'], readonly KeyComplaint[]> {
+  if (input.tls !== undefined && address.tls !== undefined) return complain('tls', 'the url has an sslmode already')
+  if (input.tls_ca_file !== undefined && address.tlsCaFile !== undefined) {
+    return complain('tls_ca_file', 'the url has an sslrootcert already')
+  }
+  const local = isAbsolute(address.host) || isLoopback(address.host)
+  const tls = input.tls ?? address.tls ?? (local ? 'disable' : 'verify')
+  if (isAbsolute(address.host) && tls !== 'disable')
+    return complain('tls', 'a socket folder has no TLS: expected disable')
+  const caFile = input.tls_ca_file ?? address.tlsCaFile
+  const caKey = input.tls_ca_file === undefined ? 'url' : 'tls_ca_file'
+  if (caFile !== undefined && tls !== 'verify') {
+    return complain(caKey, 'a certificate authority is used with tls: verify only')
+  }
+  const tlsCaFile = caFile === undefined ? undefined : resolve(folder, caFile)
+  const unreadable = tlsCaFile === undefined ? undefined : readableFault(tlsCaFile)
+  if (unreadable !== undefined) return complain(caKey, unreadable)
+  const { host, port, user, database, password } = address
+  return ok({
+    host,
+    port,
+    user,
+    ...(password === undefined ? {} : { password: new Secret(password) }),
+    database,
+    tls,
+    ...(tlsCaFile === undefined ? {} : { tlsCaFile }),
+  })
+}
+
+/** What the connector's worker needs. Holds the password in clear: it lives in memory and in messages only. */
+export function connectorSettings(connector: ConnectorConfig): ConnectorSettings {
+  const { password, ...connection } = connector.connection
+  return {
+    id: connector.id,
+    engine: connector.type,
+    connection: { ...connection, ...(password === undefined ? {} : { password: password.reveal() }) },
+    schemas: connector.schemas,
+    timeZone: connector.timeZone,
+    threadsMax: connector.threads.max,
+    pool: connector.pool,
+  }
+}

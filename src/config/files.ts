@@ -1,0 +1,29 @@
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { fail, ok, type Result } from '../core/result.js'
+
+/** Reads a small text file, such as a secret, without the line break at its end. The error never holds its content. */
+export function readSmallFile(file: string, bytesMax: number): Result<string, string> {
+  const unreadable = readableFault(file)
+  if (unreadable !== undefined) return fail(unreadable)
+  if (statSync(file).size > bytesMax) return fail(`the file ${file} is larger than ${bytesMax} bytes`)
+  const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  return text === '' ? fail(`the file ${file} is empty`) : ok(text)
+}
+
+/** Why the file cannot be read, or undefined when it can. */
+export function readableFault(file: string): string | undefined {
+  try {
+    accessSync(file, constants.R_OK)
+    return statSync(file).isDirectory() ? `${file} is a folder, not a file` : undefined
+  } catch (error) {
+    return `the file ${file} ${accessText(error)}`
+  }
+}
+
+/** The end of the sentence "the file x …" for a failed file operation. */
+export function accessText(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown cause'
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read or written by this user'
+  return `cannot be used (${code})`
+}

@@ -1,0 +1,133 @@
+/**
+ * What introspection asks of `pg_catalog`. `information_schema` is never read: it hides keys from a login that may only
+ * SELECT. Every list is JSON, so that no name needs a parser of its own; every query is set-based, and their number does
+ * not depend on the number of tables. Valid from PostgreSQL 13 to 18.
+ */
+
+/** One snapshot for all of them. */
+export const BEGIN_CATALOG = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
+export const COMMIT_CATALOG = 'COMMIT'
+
+/** `$1`: schemas. One row. The connection limit is the smallest of the server's, the database's and the role's. */
+export const SERVER_FACTS = `
+SELECT current_setting('server_version_num'),
+       r.rolsuper::text,
+       least(current_setting('max_connections')::int,
+             CASE WHEN d.datconnlimit >= 0 THEN d.datconnlimit END,
+             CASE WHEN r.rolconnlimit >= 0 THEN r.rolconnlimit END)::text,
+       coalesce((SELECT json_agg(n.nspname)
+                 FROM pg_namespace n
+                 WHERE n.nspname = ANY ($1::text[]) AND has_schema_privilege(n.oid, 'USAGE')), '[]')::text
+FROM pg_roles r
+JOIN pg_database d ON d.datname = current_database()
+WHERE r.rolname = current_user`
+
+/**
+ * `$1`: schemas. Partitions are left out: their parent stands for them, and counts their rows where it was never analyzed
+ * itself. Ordered as the model is.
+ */
+export const RELATIONS = `
+SELECT c.oid::text, n.nspname::text, c.relname::text, c.relkind::text, d.description,
+       c.reltuples::float8::text, c.relpages::text, leaves.tuples::text,
+       pg_has_role(c.relowner, 'USAGE')::text,
+       (c.relkind <> 'm' AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+                              OR has_any_column_privilege(c.oid, 'INSERT, UPDATE')))::text
+FROM pg_namespace n
+JOIN pg_class c ON c.relnamespace = n.oid
+LEFT JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+LEFT JOIN LATERAL (
+  SELECT sum(leaf.reltuples::float8) AS tuples
+  FROM pg_partition_tree(c.oid) p
+  JOIN pg_class leaf ON leaf.oid = p.relid
+  WHERE p.isleaf AND leaf.reltuples > 0
+) leaves ON c.relkind = 'p'
+WHERE n.nspname = ANY ($1::text[])
+  AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
+  AND NOT c.relispartition
+  AND has_schema_privilege(n.oid, 'USAGE')
+ORDER BY n.nspname, c.relname`
+
+/**
+ * `$1`: relations. Only columns that the login may SELECT. A NOT NULL that PostgreSQL 18 was told not to validate holds for
+ * new rows alone, so it does not count.
+ */
+export const COLUMNS = `
+SELECT a.attrelid::text, a.attnum::text, a.attname::text, a.atttypid::text, a.atttypmod::text,
+       format_type(a.atttypid, a.atttypmod),
+       (a.attnotnull AND NOT EXISTS (
+         SELECT FROM pg_constraint k
+         WHERE k.conrelid = a.attrelid AND k.contype = 'n' AND NOT k.convalidated
+           AND k.conkey = ARRAY[a.attnum]))::text,
+       a.atthasdef::text, a.attidentity::text, a.attgenerated::text, d.description
+FROM unnest($1::oid[]) AS wanted (oid)
+JOIN pg_attribute a ON a.attrelid = wanted.oid
+LEFT JOIN pg_description d ON d.objoid = a.attrelid AND d.classoid = 'pg_class'::regclass AND d.objsubid = a.attnum
+WHERE a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+ORDER BY a.attrelid, a.attnum`
+
+/**
+ * `$1`: types. With them come the types they are made of: the base of a domain, the element of a true array. The last two
+ * columns say whether a default operator class exists for the type or for one it is binary-coercible to, as the planner
+ * would look for it: btree orders and compares, hash compares.
+ */
+export const TYPES = `
+WITH RECURSIVE used (oid) AS (
+  SELECT unnest($1::oid[])
+  UNION
+  SELECT part.oid
+  FROM used
+  JOIN pg_type t ON t.oid = used.oid
+  LEFT JOIN pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
+  CROSS JOIN LATERAL (VALUES (t.typbasetype), (e.oid)) AS part (oid)
+  WHERE part.oid <> 0
+), classes AS (
+  SELECT o.opcintype, m.amname
+  FROM pg_opclass o
+  JOIN pg_am m ON m.oid = o.opcmethod
+  WHERE o.opcdefault AND m.amname IN ('btree', 'hash')
+)
+SELECT t.oid::text, n.nspname::text, t.typname::text, t.typtype::text,
+       t.typbasetype::text, t.typtypmod::text, format_type(t.typbasetype, t.typtypmod),
+       t.typnotnull::text, (t.typdefault IS NOT NULL)::text, e.oid::text,
+       (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid = t.oid)::text,
+       EXISTS (SELECT FROM classes c WHERE c.amname = 'btree' AND c.opcintype = ANY (alike.oids))::text,
+       EXISTS (SELECT FROM classes c WHERE c.opcintype = ANY (alike.oids))::text
+FROM used
+JOIN pg_type t ON t.oid = used.oid
+JOIN pg_namespace n ON n.oid = t.typnamespace
+LEFT JOIN pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
+CROSS JOIN LATERAL (
+  SELECT array_agg(k.casttarget) || t.oid AS oids
+  FROM pg_cast k
+  WHERE k.castsource = t.oid AND k.castmethod = 'b' AND k.castcontext = 'i'
+) AS alike`
+
+/**
+ * `$1`: relations. The key columns of every usable index, INCLUDE columns left out, 0 for an expression. Only btree can
+ * serve every comparison and order that a plan can ask for; a primary key is listed whatever carries it.
+ */
+export const INDEXES = `
+SELECT i.indrelid::text, c.relname::text, i.indisprimary::text, i.indisunique::text, (i.indpred IS NOT NULL)::text,
+       (m.amname = 'btree')::text, to_json((i.indkey::int2[])[0:i.indnkeyatts - 1])::text
+FROM unnest($1::oid[]) AS wanted (oid)
+JOIN pg_index i ON i.indrelid = wanted.oid
+JOIN pg_class c ON c.oid = i.indexrelid
+JOIN pg_am m ON m.oid = c.relam
+WHERE i.indisvalid AND i.indisready AND i.indislive AND (m.amname = 'btree' OR i.indisprimary)
+ORDER BY i.indrelid, c.relname`
+
+/**
+ * `$1`: relations. Wherever the keys lead. Copies that the server makes for partitions are left out, and so are keys over
+ * periods (PostgreSQL 18), which contain rather than equal; the row as JSON asks for that column without its existing.
+ */
+export const FOREIGN_KEYS = `
+SELECT k.conrelid::text, k.conname::text, to_json(k.conkey)::text, n.nspname::text, c.relname::text,
+       (SELECT json_agg(a.attname ORDER BY target.place)
+        FROM unnest(k.confkey) WITH ORDINALITY AS target (attnum, place)
+        JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = target.attnum)::text
+FROM unnest($1::oid[]) AS wanted (oid)
+JOIN pg_constraint k ON k.conrelid = wanted.oid
+JOIN pg_class c ON c.oid = k.confrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE k.contype = 'f' AND k.conparentid = 0 AND to_jsonb(k) ->> 'conperiod' IS DISTINCT FROM 'true'
+ORDER BY k.conrelid, k.conname`

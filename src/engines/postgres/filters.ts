@@ -1,0 +1,107 @@
+import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
+import type { Column, ValueType } from '../../core/schema-model.js'
+import type { SqlWriter } from '../sql/sql-writer.js'
+
+/**
+ * Parameters are sent as text without a type, so that PostgreSQL infers the column's own: an index stays usable, and the
+ * column's collation, padding (`char(n)`) and case folding (`citext`) decide what equals what.
+ */
+
+/** Fixed-length names: a parameter inferred as one would be cut silently and equal a value that it is not. */
+const TRUNCATING_TYPES: ReadonlySet<string> = new Set(['name', '"char"'])
+
+/** Names of catalog objects: read as a name, but compared by number. */
+const REFERENCE_TYPES: ReadonlySet<string> = new Set([
+  'regclass',
+  'regcollation',
+  'regconfig',
+  'regdictionary',
+  'regnamespace',
+  'regoper',
+  'regoperator',
+  'regproc',
+  'regprocedure',
+  'regrole',
+  'regtype',
+])
+
+type Comparison = Exclude<FilterOp, 'ilike' | 'is_null' | 'not_null'>
+
+const OPERATORS = {
+  eq: '=',
+  in: '=',
+  neq: '<>',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+} as const satisfies Record<Comparison, string>
+
+/** Arrays of an array type do not exist, so array columns are compared by their text, like types without equality. */
+function comparesAsText(type: ValueType, op: Comparison): boolean {
+  if (type.logical === 'array' || REFERENCE_TYPES.has(type.native)) return true
+  return op === 'eq' || op === 'neq' || op === 'in' ? !type.equality : !type.ordered
+}
+
+/** The text PostgreSQL reads for a plan's value. Canonical texts are its own, but for bytes. */
+function boundText(type: ValueType, value: PlanValue): string {
+  return type.logical === 'bytes' ? `\\x${Buffer.from(value, 'base64').toString('hex')}` : value
+}
+
+/** A pattern that ends in a lone backslash is an error to PostgreSQL; it means the backslash itself. */
+function safePattern(pattern: string): string {
+  let backslashes = 0
+  while (pattern.charCodeAt(pattern.length - 1 - backslashes) === 0x5c) backslashes++
+  return backslashes % 2 === 1 ? `${pattern}\\` : pattern
+}
+
+/** One condition, for any operator but `in` without values. */
+export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void {
+  const { type } = column
+  const truncates = TRUNCATING_TYPES.has(type.native)
+  switch (filter.op) {
+    case 'is_null':
+    case 'not_null':
+      writeNullTest(w, column, filter.op)
+      return
+    case 'ilike':
+      w.keyword('t.').identifier(column.name).keyword('::text ILIKE ').param(safePattern(filter.value))
+      return
+    case 'in':
+      writeCompared(w, column, filter.op)
+      w.keyword('ANY(').param(filter.values.map((value) => boundText(type, value)))
+      w.keyword(truncates ? '::text[])' : ')')
+      return
+    default:
+      writeCompared(w, column, filter.op)
+      w.param(boundText(type, filter.value))
+      if (truncates) w.keyword('::text')
+  }
+}
+
+/** The column and the operator after it. */
+function writeCompared(w: SqlWriter, column: Column, op: Comparison): void {
+  const { type, name } = column
+  const symbol = OPERATORS[op]
+  if (comparesAsText(type, op)) {
+    w.keyword('t.').identifier(name).keyword('::text ').keyword(symbol).keyword(' ')
+    return
+  }
+  // The operators of enums and ranges do not see through a domain; beside an untyped NULL the domain becomes its base type.
+  if (type.domain === true && (type.logical === 'enum' || type.logical === 'unknown')) {
+    w.keyword('coalesce(t.').identifier(name).keyword(', NULL)')
+  } else {
+    w.keyword('t.').identifier(name)
+  }
+  // An extension's operators are not on the session's search path: unqualified, `citext` would compare as plain text.
+  if (type.operatorSchema === undefined) w.keyword(' ').keyword(symbol).keyword(' ')
+  else w.keyword(' OPERATOR(').identifier(type.operatorSchema).keyword('.').keyword(symbol).keyword(') ')
+}
+
+/** `IS NULL` on a composite asks about its fields; `IS DISTINCT FROM` asks about the value, and is the same on all others. */
+function writeNullTest(w: SqlWriter, column: Column, op: 'is_null' | 'not_null'): void {
+  w.keyword('t.').identifier(column.name)
+  if (column.type.logical === 'unknown')
+    w.keyword(op === 'is_null' ? ' IS NOT DISTINCT FROM NULL' : ' IS DISTINCT FROM NULL')
+  else w.keyword(op === 'is_null' ? ' IS NULL' : ' IS NOT NULL')
+}

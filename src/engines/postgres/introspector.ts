@@ -1,0 +1,325 @@
+import { invariant } from '../../core/assert.js'
+import { type GatewayError, gatewayError } from '../../core/errors.js'
+import { LOGIN_TABLES_LISTED_MAX, REASON_CHARS_MAX } from '../../core/limits.js'
+import { agentColumnName, cleanText } from '../../core/names.js'
+import { fail, ok, type Result } from '../../core/result.js'
+import {
+  type Column,
+  catalogName,
+  type ForeignKey,
+  type Identifier,
+  type Index,
+  type LoginFacts,
+  qualifiedName,
+  type SchemaModel,
+  type Table,
+  type TableKind,
+} from '../../core/schema-model.js'
+import type { Param } from '../../core/statement.js'
+import {
+  BEGIN_CATALOG,
+  COLUMNS,
+  COMMIT_CATALOG,
+  FOREIGN_KEYS,
+  INDEXES,
+  RELATIONS,
+  SERVER_FACTS,
+  TYPES,
+} from './catalog-queries.js'
+import type { Row } from './read-query.js'
+import { type CatalogType, type CatalogTypes, domainRules, valueType } from './value-types.js'
+
+/** Runs one catalog query on one connection; cells come back as the server's own text. */
+export type CatalogReader = (text: string, params: readonly Param[]) => Promise<Result<readonly Row[], GatewayError>>
+
+/** The rows of every catalog query, of one snapshot. */
+interface Catalog {
+  readonly facts: ServerFacts
+  readonly relations: readonly Row[]
+  readonly columns: readonly Row[]
+  readonly types: CatalogTypes
+  readonly indexes: readonly Row[]
+  readonly foreignKeys: readonly Row[]
+}
+
+interface ServerFacts {
+  /** As `server_version_num`: major version times 10,000, plus the minor. */
+  readonly version: number
+  readonly superuser: boolean
+  readonly connectionsMax: number
+}
+
+const KINDS: ReadonlyMap<string, TableKind> = new Map<string, TableKind>([
+  ['r', 'table'],
+  ['v', 'view'],
+  ['m', 'materialized_view'],
+  ['p', 'partitioned_table'],
+  ['f', 'foreign_table'],
+])
+
+/**
+ * The model of these schemas as the login can read them: what it may not SELECT is not part of it. A schema that does not
+ * exist, or that the login may not use, is an error that names it.
+ */
+export async function introspectCatalog(
+  read: CatalogReader,
+  schemas: readonly string[],
+): Promise<Result<SchemaModel, GatewayError>> {
+  const catalog = await readCatalog(read, schemas)
+  if (!catalog.ok) return catalog
+  const tables = buildTables(catalog.value)
+  return ok({
+    engine: 'postgres',
+    serverVersion: `${Math.floor(catalog.value.facts.version / 10_000)}.${catalog.value.facts.version % 10_000}`,
+    tables,
+    login: loginFacts(catalog.value),
+  })
+}
+
+async function readCatalog(read: CatalogReader, schemas: readonly string[]): Promise<Result<Catalog, GatewayError>> {
+  const begun = await read(BEGIN_CATALOG, [])
+  if (!begun.ok) return begun
+  const facts = await read(SERVER_FACTS, [schemas])
+  if (!facts.ok) return facts
+  const [factsRow] = facts.value
+  invariant(factsRow !== undefined, 'the current role and database are in the catalog')
+  const missing = missingSchema(schemas, parseList(factsRow, 3, isText))
+  if (missing !== undefined) return fail(missing)
+  const relations = await read(RELATIONS, [schemas])
+  if (!relations.ok) return relations
+  const oids = relations.value.map((row) => text(row, 0))
+  const columns = await read(COLUMNS, [oids])
+  if (!columns.ok) return columns
+  const types = await read(TYPES, [[...new Set(columns.value.map((row) => text(row, 3)))]])
+  if (!types.ok) return types
+  const indexes = await read(INDEXES, [oids])
+  if (!indexes.ok) return indexes
+  const foreignKeys = await read(FOREIGN_KEYS, [oids])
+  if (!foreignKeys.ok) return foreignKeys
+  const committed = await read(COMMIT_CATALOG, [])
+  if (!committed.ok) return committed
+  return ok({
+    facts: {
+      version: Number(text(factsRow, 0)),
+      superuser: flag(factsRow, 1),
+      connectionsMax: Number(text(factsRow, 2)),
+    },
+    relations: relations.value,
+    columns: columns.value,
+    types: new Map(types.value.map((row) => [text(row, 0), catalogType(row)])),
+    indexes: indexes.value,
+    foreignKeys: foreignKeys.value,
+  })
+}
+
+function missingSchema(wanted: readonly string[], usable: readonly string[]): GatewayError | undefined {
+  const missing = wanted.filter((schema) => !usable.includes(schema))
+  if (missing.length === 0) return undefined
+  const names = missing.map((schema) => `"${schema}"`).join(', ')
+  const reason = `schemas: the database has no schema ${names}, or the login holds no USAGE on it`
+  return gatewayError('CONNECTOR_UNAVAILABLE', { reason: cleanText(reason, REASON_CHARS_MAX) })
+}
+
+function buildTables(catalog: Catalog): readonly Table[] {
+  const columns = grouped(catalog.columns)
+  const indexes = grouped(catalog.indexes)
+  const foreignKeys = grouped(catalog.foreignKeys)
+  const tables: Table[] = []
+  for (const relation of catalog.relations) {
+    const oid = text(relation, 0)
+    const kind = KINDS.get(text(relation, 3))
+    const visible = columns.get(oid)
+    if (kind === undefined || visible === undefined) continue
+    tables.push(
+      buildTable(relation, kind, catalog, {
+        columns: visible,
+        indexes: indexes.get(oid) ?? [],
+        foreignKeys: foreignKeys.get(oid) ?? [],
+      }),
+    )
+  }
+  return tables
+}
+
+interface TableRows {
+  readonly columns: readonly Row[]
+  readonly indexes: readonly Row[]
+  readonly foreignKeys: readonly Row[]
+}
+
+function buildTable(relation: Row, kind: TableKind, catalog: Catalog, rows: TableRows): Table {
+  const columns = rows.columns.map((row) => buildColumn(row, kind, catalog.types))
+  const byNumber = new Map(columns.map((column) => [column.catalogId, column]))
+  const rowEstimate = estimate(relation, kind, catalog.facts.version)
+  const comment = relation[4]
+  return {
+    ref: { schema: catalogName(text(relation, 1)), name: catalogName(text(relation, 2)) },
+    catalogId: text(relation, 0),
+    kind,
+    ...(isText(comment) && comment !== '' ? { comment } : {}),
+    columns,
+    primaryKey: rows.indexes.filter((row) => flag(row, 2)).flatMap((row) => wholeKey(row, byNumber) ?? []),
+    uniqueKeys: rows.indexes.flatMap((row) => uniqueKey(row, byNumber)),
+    foreignKeys: rows.foreignKeys.flatMap((row) => foreignKey(row, byNumber)),
+    indexes: rows.indexes.flatMap((row) => index(row, byNumber)),
+    ...(rowEstimate === undefined ? {} : { rowEstimate }),
+  }
+}
+
+function buildColumn(row: Row, kind: TableKind, types: CatalogTypes): Column {
+  const name = text(row, 2)
+  const type = text(row, 3)
+  const domain = domainRules(types, type)
+  const generated = generatedKind(text(row, 8), text(row, 9))
+  const comment = row[10]
+  return {
+    name: catalogName(name),
+    agentName: agentColumnName(name),
+    catalogId: Number(text(row, 1)),
+    type: valueType(types, type, Number(text(row, 4)), text(row, 5)),
+    // In a view, an outer join makes NULLs of a type that refuses them.
+    nullable: !flag(row, 6) && !(domain.notNull && kind !== 'view' && kind !== 'materialized_view'),
+    hasDefault: generated !== 'computed' && (generated !== 'no' || flag(row, 7) || domain.hasDefault),
+    generated,
+    ...(isText(comment) && comment !== '' ? { comment } : {}),
+  }
+}
+
+/** `attidentity` is a(lways) or by d(efault); `attgenerated` is s(tored) or v(irtual). */
+function generatedKind(identity: string, generated: string): Column['generated'] {
+  if (generated !== '') return 'computed'
+  if (identity === 'a') return 'always'
+  return identity === 'd' ? 'by_default' : 'no'
+}
+
+/**
+ * The planner's estimate of rows. A server before 14 writes 0 for "never counted" as well; a partitioned parent that was
+ * never analyzed itself has the sum of its partitions.
+ */
+function estimate(relation: Row, kind: TableKind, version: number): number | undefined {
+  if (kind === 'view') return undefined
+  const tuples = Number(text(relation, 5))
+  const counted = tuples > 0 || (tuples === 0 && (version >= 140_000 || Number(text(relation, 6)) > 0))
+  if (counted && !(kind === 'partitioned_table' && tuples === 0)) return Math.round(tuples)
+  const leaves = relation[7]
+  if (isText(leaves)) return Math.round(Number(leaves))
+  return counted ? 0 : undefined
+}
+
+type ByNumber = ReadonlyMap<number, Column>
+
+/** Every key column, or nothing when one is an expression or not readable: part of a key identifies no row. */
+function wholeKey(row: Row, columns: ByNumber): readonly Identifier[] | undefined {
+  const names = parseList(row, 6, isNumber).map((number) => columns.get(number)?.name)
+  return names.every((name) => name !== undefined) ? names : undefined
+}
+
+function uniqueKey(row: Row, columns: ByNumber): readonly (readonly Identifier[])[] {
+  const primary = flag(row, 2)
+  const unique = flag(row, 3)
+  const partial = flag(row, 4)
+  if (primary || partial || !unique) return []
+  const names = wholeKey(row, columns)
+  const nullable = parseList(row, 6, isNumber).some((number) => columns.get(number)?.nullable !== false)
+  return names === undefined || nullable ? [] : [names]
+}
+
+function index(row: Row, columns: ByNumber): readonly Index[] {
+  if (!flag(row, 5)) return []
+  const names: Identifier[] = []
+  const numbers = parseList(row, 6, isNumber)
+  for (const number of numbers) {
+    const column = columns.get(number)
+    if (column === undefined) break
+    names.push(column.name)
+  }
+  if (names.length === 0) return []
+  // Uniqueness belongs to the whole list, so a list that was cut has none.
+  const unique = flag(row, 3) && names.length === numbers.length
+  return [{ name: catalogName(text(row, 1)), columns: names, unique, partial: flag(row, 4) }]
+}
+
+function foreignKey(row: Row, columns: ByNumber): readonly ForeignKey[] {
+  const names = parseList(row, 2, isNumber).map((number) => columns.get(number)?.name)
+  if (!names.every((name) => name !== undefined)) return []
+  return [
+    {
+      name: catalogName(text(row, 1)),
+      columns: names,
+      references: { schema: catalogName(text(row, 3)), name: catalogName(text(row, 4)) },
+      referencedColumns: parseList(row, 5, isText).map(catalogName),
+    },
+  ]
+}
+
+function catalogType(row: Row): CatalogType {
+  const labels = row[10]
+  return {
+    schema: text(row, 1),
+    name: text(row, 2),
+    kind: text(row, 3),
+    base: text(row, 4),
+    baseModifier: Number(text(row, 5)),
+    // A type without a base has no text here.
+    baseNative: row[6] ?? '',
+    notNull: flag(row, 7),
+    hasDefault: flag(row, 8),
+    element: row[9] ?? undefined,
+    labels: isText(labels) ? parseList(row, 10, isText) : [],
+    btree: flag(row, 11),
+    anyOperatorClass: flag(row, 12),
+  }
+}
+
+function loginFacts(catalog: Catalog): LoginFacts {
+  const names = (cell: number): readonly string[] =>
+    catalog.relations
+      .filter((row) => flag(row, cell))
+      .map((row) => qualifiedName({ schema: catalogName(text(row, 1)), name: catalogName(text(row, 2)) }))
+  const owns = names(8)
+  const writes = names(9)
+  return {
+    superuser: catalog.facts.superuser,
+    owns: owns.slice(0, LOGIN_TABLES_LISTED_MAX),
+    writes: writes.slice(0, LOGIN_TABLES_LISTED_MAX),
+    ownsCount: owns.length,
+    writesCount: writes.length,
+    connectionsMax: catalog.facts.connectionsMax,
+  }
+}
+
+/** Rows by their first cell, the relation they belong to. */
+function grouped(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const key = text(row, 0)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+function text(row: Row, cell: number): string {
+  const value = row[cell]
+  invariant(isText(value), `catalog cell ${cell} is not NULL`)
+  return value
+}
+
+function flag(row: Row, cell: number): boolean {
+  return row[cell] === 'true'
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number'
+}
+
+function parseList<T>(row: Row, cell: number, member: (value: unknown) => value is T): readonly T[] {
+  const list: unknown = JSON.parse(text(row, cell))
+  invariant(Array.isArray(list) && list.every(member), `catalog cell ${cell} is a list of one kind`)
+  return list
+}

@@ -1,0 +1,81 @@
+import type { Direction, Order } from '../../core/plan.js'
+import type { Column, Identifier, LogicalType, Table } from '../../core/schema-model.js'
+
+/** One term of an `ORDER BY`: the column in its own order, or by the bytes of its text. */
+export interface SortKey {
+  readonly column: Column
+  readonly form: 'native' | 'text'
+  readonly direction: Direction
+}
+
+/** Types of which two equal values always look the same. Of the others `1.0` and `1.00`, or `a` and `A`, may be equal. */
+const EQUAL_LOOKS_EQUAL: ReadonlySet<LogicalType> = new Set([
+  'integer',
+  'bigint',
+  'boolean',
+  'timestamp',
+  'date',
+  'uuid',
+  'bytes',
+  'enum',
+])
+
+/** Whether no two rows can share these columns' values, none of them NULL. */
+export function areUnique(table: Table, names: ReadonlySet<Identifier>): boolean {
+  return [table.primaryKey, ...table.uniqueKeys].some((key) => key.length > 0 && key.every((name) => names.has(name)))
+}
+
+/**
+ * The columns that tell rows apart: the primary key, else the first unique key without NULLs, and only when the caller may
+ * see all of it, since an order shows what it is made of. Undefined when there is none.
+ */
+export function visibleKey(table: Table, visible: ReadonlyMap<Identifier, Column>): readonly Column[] | undefined {
+  const seen = (key: readonly Identifier[]) =>
+    key.flatMap((name) => {
+      const column = visible.get(name)
+      return column === undefined ? [] : [column]
+    })
+  const primary = seen(table.primaryKey)
+  if (primary.length > 0 && primary.length === table.primaryKey.length) return primary
+  for (const key of table.uniqueKeys) {
+    const columns = seen(key)
+    if (columns.length === key.length && columns.every((column) => !column.nullable)) return columns
+  }
+  return undefined
+}
+
+/** A column in its own order, or by its text where it has none. */
+export function sortKey(column: Column, direction: Direction): SortKey {
+  return { column, form: column.type.ordered ? 'native' : 'text', direction }
+}
+
+/**
+ * The caller's order, then tie-breaks that make it total over what the caller can see. Two rows that still tie look the same
+ * in every visible column, so that nothing hidden decides which comes first.
+ */
+export function totalOrder(
+  table: Table,
+  visible: ReadonlyMap<Identifier, Column>,
+  order: readonly Order[],
+): readonly SortKey[] {
+  const keys: SortKey[] = []
+  const sorted = new Set<Identifier>()
+  const add = (column: Column | undefined, direction: Direction) => {
+    if (column === undefined || sorted.has(column.name)) return
+    sorted.add(column.name)
+    keys.push(sortKey(column, direction))
+  }
+  for (const { column, direction } of order) add(visible.get(column), direction)
+  const key = visibleKey(table, visible)
+  if (key !== undefined) {
+    for (const column of key) add(column, 'asc')
+    return keys
+  }
+  const columns = [...visible.values()]
+  for (const column of columns) if (column.type.ordered) add(column, 'asc')
+  for (const column of columns) {
+    const done = column.type.ordered ? EQUAL_LOOKS_EQUAL.has(column.type.logical) : sorted.has(column.name)
+    if (!done) keys.push({ column, form: 'text', direction: 'asc' })
+  }
+  return keys
+}

@@ -1,0 +1,46 @@
+import { ERRORS, type ErrorCode, publicText } from '../core/errors.js'
+import type { FrontDoor } from './front-door.js'
+import type { Exchange } from './http-server.js'
+
+/** What answers at a connector's path: the MCP endpoint, seen from here only as something that takes an exchange. */
+export interface McpDoor<C> {
+  serve(exchange: Exchange, connector: C): void
+}
+
+function refuse(exchange: Exchange, code: ErrorCode): void {
+  const { reply } = ERRORS[code]
+  const status = reply.kind === 'http' ? reply.status : 400
+  const body = JSON.stringify({ error: publicText({ code }), code })
+  exchange.reply(status, [['content-type', 'application/json']], body)
+}
+
+/** The MCP listener: `/mcp/<id>` (or the configured path), with or without a trailing slash. Never a redirect. */
+export function serveMcp<C>(
+  exchange: Exchange,
+  frontDoor: FrontDoor,
+  connectors: ReadonlyMap<string, C>,
+  endpoint: McpDoor<C>,
+): void {
+  const { path } = exchange.head
+  const connector = connectors.get(path.endsWith('/') ? path.slice(0, -1) : path)
+  if (connector !== undefined) return endpoint.serve(exchange, connector)
+  refuse(exchange, frontDoor.check(exchange.head)?.code ?? 'PROTOCOL_PATH')
+}
+
+/** The admin listener. Probes carry whatever Host their platform likes, so it is not checked for them. */
+export function serveAdmin(exchange: Exchange, ready: () => boolean): void {
+  const { method, path } = exchange.head
+  const headers = [
+    ['content-type', 'application/json'],
+    ['cache-control', 'no-store'],
+  ] as const
+  const probe = path === '/healthz' || path === '/readyz'
+  if (!probe) return refuse(exchange, 'PROTOCOL_PATH')
+  if (method !== 'GET' && method !== 'HEAD') {
+    const body = JSON.stringify({ error: 'This address takes GET.' })
+    return exchange.reply(405, [['allow', 'GET, HEAD'], ...headers], body)
+  }
+  if (path === '/healthz') return exchange.reply(200, headers, '{"status":"alive"}')
+  const isReady = ready()
+  exchange.reply(isReady ? 200 : 503, headers, isReady ? '{"status":"ready"}' : '{"status":"not_ready"}')
+}

@@ -1,0 +1,150 @@
+import type { Column, SchemaModel, TableRef } from '../core/schema-model.js'
+import { type Comment, MentionFinder } from './comment-mentions.js'
+import { ColumnResolver, draftTables, type TableDraft } from './compile-table.js'
+import type { CompiledIdentity, CompiledPolicy, CompiledRole, CompiledTable, Grant } from './compiled-policy.js'
+import type { IdentityPolicy, PolicyDocument, PolicyLimits, RolePolicy } from './policy-document.js'
+import { Findings, type PolicyFinding, quoted } from './policy-finding.js'
+import type { RowFilter } from './row-filter.js'
+
+export interface CompileOptions {
+  /** The connector's configured schemas: with several, every tool base carries its schema. */
+  readonly schemas: readonly string[]
+}
+
+/** What a role says of single tables, before it is known which of them are withheld. */
+interface RoleDraft {
+  readonly name: string
+  readonly policy: RolePolicy
+  readonly masks: ReadonlyMap<string, ReadonlySet<number>>
+  readonly filters: ReadonlyMap<string, readonly RowFilter[]>
+}
+
+/** Resolves a policy against a catalog. Every rule either holds as written or withholds the table it is about. */
+export function compileDocument(
+  document: PolicyDocument,
+  schema: SchemaModel,
+  options: CompileOptions,
+): { readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] } {
+  const findings = new Findings()
+  const drafts = draftTables(document.tables, schema, options.schemas, findings)
+  // Roles come before tables are final: a role's vanished mask withholds its table from everybody.
+  const roles = Object.entries(document.roles).map(([name, role]) => draftRole(name, role, drafts, findings))
+  const finder = new MentionFinder(schema.tables)
+  const tables = new Map<string, CompiledTable>()
+  for (const draft of drafts.values()) {
+    if (!findings.withheld.has(draft.name)) tables.set(draft.name, compileTable(draft, finder))
+  }
+  const compiled = {
+    schema,
+    defaults: document.defaults,
+    tables: [...tables.values()].sort((a, b) => (a.toolBase < b.toolBase ? -1 : 1)),
+    tableOf: new Map([...tables.values()].map((table) => [table.table, table])),
+    roles: new Map(roles.map((role) => [role.name, compileRole(role, tables)])),
+    identities: new Map(Object.entries(document.identities).map(([name, policy]) => [name, identityOf(name, policy)])),
+  }
+  return { policy: { ...compiled, find: finderByRef(compiled.tables) }, findings: findings.list }
+}
+
+function draftRole(
+  name: string,
+  policy: RolePolicy,
+  drafts: ReadonlyMap<string, TableDraft>,
+  findings: Findings,
+): RoleDraft {
+  const masks = new Map<string, ReadonlySet<number>>()
+  const filters = new Map<string, readonly RowFilter[]>()
+  const granted = new Set([...(policy.read ?? []), ...(policy.aggregate ?? [])])
+  const resolverOf = (table: string, rule: string): ColumnResolver | undefined => {
+    if (!granted.has(table) && !granted.has('*')) {
+      const text = `${rule} limits ${quoted(table)}, which role ${quoted(name)} does not grant; the rule does nothing.`
+      findings.warn({ kind: 'rule_without_grant', table, text })
+    }
+    const draft = drafts.get(table)
+    return draft && new ColumnResolver(table, draft.table, findings, draft.positions)
+  }
+  for (const [table, columns] of Object.entries(policy.mask ?? {})) {
+    const rule = `roles.${name}.mask`
+    const resolver = resolverOf(table, rule)
+    if (resolver !== undefined) masks.set(table, resolver.positions(columns, rule))
+  }
+  for (const [table, list] of Object.entries(policy.row_filter ?? {})) {
+    const rule = `roles.${name}.row_filter`
+    const resolver = resolverOf(table, rule)
+    if (resolver !== undefined) filters.set(table, resolver.filters(list, rule))
+  }
+  return { name, policy, masks, filters }
+}
+
+function compileRole(draft: RoleDraft, tables: ReadonlyMap<string, CompiledTable>): CompiledRole {
+  const { name, policy } = draft
+  const grant = (names: readonly string[] | undefined): Grant =>
+    names?.includes('*') === true ? 'all' : new Set((names ?? []).flatMap((table) => tables.get(table) ?? []))
+  return {
+    name,
+    reads: grant(policy.read),
+    aggregates: grant(policy.aggregate),
+    denies: grant(policy.deny),
+    masks: byTable(draft.masks, tables),
+    filters: byTable(draft.filters, tables),
+    limits: policy,
+  }
+}
+
+function byTable<T>(
+  byName: ReadonlyMap<string, T>,
+  tables: ReadonlyMap<string, CompiledTable>,
+): ReadonlyMap<CompiledTable, T> {
+  const found = new Map<CompiledTable, T>()
+  for (const [name, value] of byName) {
+    const table = tables.get(name)
+    if (table !== undefined) found.set(table, value)
+  }
+  return found
+}
+
+function identityOf(name: string, policy: IdentityPolicy): CompiledIdentity {
+  return { name, readOnly: policy.read_only === true, limits: policy }
+}
+
+function compileTable(draft: TableDraft, finder: MentionFinder): CompiledTable {
+  const { table, toolBase, positions, shown, aggregable, key, filters } = draft
+  const comments = finder.commentsOf(table)
+  const limits: PolicyLimits = draft.policy
+  const bare = table.columns.map(withoutComment)
+  return {
+    table,
+    toolBase,
+    positions,
+    shown,
+    aggregable,
+    key,
+    filters,
+    limits,
+    comment: comments.table,
+    columnComments: comments.columns,
+    bare,
+    commented: bare.map((column, index) => withComment(column, comments.columns[index])),
+    views: new Map(),
+  }
+}
+
+function withoutComment(column: Column): Column {
+  const { comment: _, ...bare } = column
+  return bare
+}
+
+function withComment(column: Column, comment: Comment | undefined): Column {
+  return comment === undefined ? column : { ...column, comment: comment.text }
+}
+
+/** Schema and name apart: joined with a dot, `a.b` and `c` would be `a` and `b.c`. */
+function finderByRef(tables: readonly CompiledTable[]): (ref: TableRef) => CompiledTable | undefined {
+  const bySchema = new Map<string, Map<string, CompiledTable>>()
+  for (const table of tables) {
+    const { schema, name } = table.table.ref
+    const byName = bySchema.get(schema) ?? new Map<string, CompiledTable>()
+    byName.set(name, table)
+    bySchema.set(schema, byName)
+  }
+  return ({ schema, name }) => bySchema.get(schema)?.get(name)
+}

@@ -1,0 +1,176 @@
+import { agentColumnName, toolBaseName } from '../core/names.js'
+import { type Column, qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
+import { filterOpsFor } from '../core/tool-grammar.js'
+import type { PolicyFilter, TablePolicy } from './policy-document.js'
+import { type Findings, quoted } from './policy-finding.js'
+import { compileFilter, type RowFilter } from './row-filter.js'
+
+/** A table that the policy names and the catalog has, with what the policy says of it resolved as far as it could be. */
+export interface TableDraft {
+  readonly name: string
+  readonly table: Table
+  readonly policy: TablePolicy
+  readonly toolBase: string
+  readonly positions: ReadonlyMap<string, number>
+  readonly shown: readonly boolean[]
+  readonly aggregable: readonly boolean[] | undefined
+  readonly key: readonly number[]
+  readonly filters: readonly RowFilter[]
+}
+
+/** Resolves the tables of a policy. A table that is not in `findings.withheld` afterwards may be served. */
+export function draftTables(
+  tables: Readonly<Record<string, TablePolicy>>,
+  schema: SchemaModel,
+  schemas: readonly string[],
+  findings: Findings,
+): ReadonlyMap<string, TableDraft> {
+  const catalog = groupBy(schema.tables, (table) => qualifiedName(table.ref))
+  const drafts = new Map<string, TableDraft>()
+  for (const [name, policy] of Object.entries(tables)) {
+    const [table, ...others] = catalog.get(name) ?? []
+    if (table === undefined) {
+      const text = `The policy grants ${quoted(name)}, which the database does not have; every grant on it is void.`
+      findings.withhold({ kind: 'table_unknown', table: name, text: text + findings.suggestion(name, catalog.keys()) })
+    } else if (others.length > 0) {
+      const text = `${quoted(name)} names ${others.length + 1} tables, because a schema or table name holds a dot; it is withheld.`
+      findings.withhold({ kind: 'table_ambiguous', table: name, text })
+    } else {
+      drafts.set(name, draftTable(name, table, policy, schemas, findings))
+    }
+  }
+  withholdClashes(drafts.values(), findings)
+  return drafts
+}
+
+function draftTable(
+  name: string,
+  table: Table,
+  policy: TablePolicy,
+  schemas: readonly string[],
+  findings: Findings,
+): TableDraft {
+  const resolver = new ColumnResolver(name, table, findings)
+  const { aggregate } = policy
+  const masked = resolver.positions(policy.mask, 'mask')
+  const allowed = policy.columns === undefined ? undefined : resolver.positions(policy.columns, 'columns')
+  const limited = typeof aggregate === 'object' ? resolver.positions(aggregate.columns, 'aggregate.columns') : undefined
+  const shown = table.columns.map((_, index) => !masked.has(index) && (allowed?.has(index) ?? true))
+  const aggregable = limited === undefined ? shown : shown.map((visible, index) => visible && limited.has(index))
+  withholdAliasClash(name, table, findings)
+  return {
+    name,
+    table,
+    policy,
+    toolBase: toolBaseName(policy.tool_name ?? defaultBase(table, schemas)),
+    positions: resolver.byName,
+    shown,
+    aggregable: aggregate === false ? undefined : aggregable,
+    key: draftKey(resolver, policy),
+    filters: resolver.filters(policy.row_filter ?? [], 'row_filter'),
+  }
+}
+
+function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+function defaultBase(table: Table, schemas: readonly string[]): string {
+  return schemas.length > 1 ? `${table.ref.schema}_${table.ref.name}` : table.ref.name
+}
+
+/** `get` compares every part of the key, so a part that cannot be compared leaves the table without one. */
+function draftKey(resolver: ColumnResolver, policy: TablePolicy): readonly number[] {
+  const { table, name, findings } = resolver
+  const key = [...resolver.positions(policy.key ?? table.primaryKey, 'key')]
+  const unusable = key
+    .map((index) => table.columns[index])
+    .find((column) => column !== undefined && !filterOpsFor(column.type).includes('eq'))
+  if (unusable === undefined) return key
+  const text = `Column ${quoted(unusable.name)} of ${quoted(name)} is part of its key, but its type ${unusable.type.native} cannot be compared for equality; the table is served without get.`
+  findings.warn({ kind: 'key_unusable', table: name, column: unusable.name, text })
+  return []
+}
+
+/** Two columns with one agent-facing name could not be told apart by a caller, nor by a mask. */
+function withholdAliasClash(name: string, table: Table, findings: Findings): void {
+  const seen = new Map<string, Column>()
+  for (const column of table.columns) {
+    const other = seen.get(column.agentName)
+    if (other !== undefined) {
+      const text = `Columns ${quoted(other.name)} and ${quoted(column.name)} of ${quoted(name)} share the agent-facing name ${quoted(agentColumnName(column.name))}; the table is withheld.`
+      findings.withhold({ kind: 'column_name_clash', table: name, column: column.name, text })
+    }
+    seen.set(column.agentName, column)
+  }
+}
+
+function withholdClashes(drafts: Iterable<TableDraft>, findings: Findings): void {
+  for (const [base, same] of groupBy(drafts, (draft) => draft.toolBase)) {
+    if (same.length === 1) continue
+    const names = same.map((draft) => quoted(draft.name)).join(' and ')
+    for (const { name } of same) {
+      const text = `${names} would all have tools named after ${quoted(base)}; they are withheld. Give each a tool_name of its own.`
+      findings.withhold({ kind: 'tool_name_clash', table: name, text })
+    }
+  }
+}
+
+/** Resolves what the policy says about the columns of one table; whatever it does not find withholds the table. */
+export class ColumnResolver {
+  readonly name: string
+  readonly table: Table
+  readonly findings: Findings
+  readonly byName: ReadonlyMap<string, number>
+
+  constructor(name: string, table: Table, findings: Findings, byName?: ReadonlyMap<string, number>) {
+    this.name = name
+    this.table = table
+    this.findings = findings
+    this.byName = byName ?? new Map(table.columns.map((column, index) => [column.name, index]))
+  }
+
+  /** `rule`: where the policy names them, for the operator. */
+  positions(columns: readonly string[] | undefined, rule: string): ReadonlySet<number> {
+    const found = new Set<number>()
+    for (const column of columns ?? []) {
+      const position = this.#position(column, rule)
+      if (position !== undefined) found.add(position)
+    }
+    return found
+  }
+
+  filters(filters: readonly PolicyFilter[], rule: string): readonly RowFilter[] {
+    const compiled: RowFilter[] = []
+    for (const filter of filters) {
+      const position = this.#position(filter.column, rule)
+      const column = position === undefined ? undefined : this.table.columns[position]
+      if (column === undefined) continue
+      const result = compileFilter(filter, column)
+      if (result.ok) {
+        compiled.push(result.value)
+        continue
+      }
+      const { kind, text } = result.error
+      const whole = `In ${rule}, column ${quoted(column.name)} of ${quoted(this.name)}: ${text}; the table is withheld.`
+      this.findings.withhold({ kind, table: this.name, column: column.name, text: whole })
+    }
+    return compiled
+  }
+
+  #position(column: string, rule: string): number | undefined {
+    const position = this.byName.get(column)
+    if (position !== undefined) return position
+    const text = `${rule} names column ${quoted(column)}, which ${quoted(this.name)} does not have; the table is withheld.`
+    const hint = this.findings.suggestion(column, this.byName.keys())
+    this.findings.withhold({ kind: 'column_unknown', table: this.name, column, text: text + hint })
+    return undefined
+  }
+}

@@ -1,0 +1,113 @@
+import type { ClaimValue } from '../core/identity.js'
+import { IN_VALUES_MAX } from '../core/limits.js'
+import type { Filter, FilterOp, PlanValue, Scope } from '../core/plan.js'
+import { fail, ok, type Result } from '../core/result.js'
+import type { Column } from '../core/schema-model.js'
+import { filterOpsFor } from '../core/tool-grammar.js'
+import { coerceValue } from '../core/value.js'
+import type { ClaimSource, PolicyFilter, PolicyLiteral } from './policy-document.js'
+
+export type Claims = ReadonlyMap<string, ClaimValue>
+
+type ClaimOp = Exclude<FilterOp, 'is_null' | 'not_null'>
+
+/** A row filter whose literals are already values; claims are filled in call by call. */
+export type RowFilter =
+  | { readonly kind: 'fixed'; readonly filter: Filter }
+  | { readonly kind: 'claim'; readonly column: Column; readonly op: ClaimOp; readonly claim: string }
+
+export interface FilterFault {
+  readonly kind: 'filter_unusable' | 'literal_unusable'
+  readonly text: string
+}
+
+/** An odd run of backslashes at the end, on which engines disagree. */
+const LONE_ESCAPE = /(?<!\\)(?:\\\\)*\\$/
+
+/** Fails with a phrase for the operator when the operator or a literal does not fit the column. */
+export function compileFilter(filter: PolicyFilter, column: Column): Result<RowFilter, FilterFault> {
+  const { type, name } = column
+  if (!filterOpsFor(type).includes(filter.op)) {
+    return fail({ kind: 'filter_unusable', text: `${filter.op} does not fit its type ${type.native}` })
+  }
+  if (!('value' in filter || 'values' in filter)) return ok({ kind: 'fixed', filter: { column: name, op: filter.op } })
+  const source = filter.op === 'in' ? filter.values : filter.value
+  if (isClaim(source)) return ok({ kind: 'claim', column, op: filter.op, claim: source.claim })
+  const values = coerceAll(column, literals(source))
+  if (!values.ok) return fail({ kind: 'literal_unusable', text: `a literal does not fit: expected ${values.error}` })
+  if (filter.op === 'ilike' && values.value.some((pattern) => LONE_ESCAPE.test(pattern))) {
+    return fail({ kind: 'literal_unusable', text: 'its pattern ends in a \\ that escapes nothing' })
+  }
+  return ok({ kind: 'fixed', filter: comparison(column, filter.op, values.value) })
+}
+
+function isClaim(source: PolicyLiteral | ClaimSource | readonly PolicyLiteral[]): source is ClaimSource {
+  return typeof source === 'object' && 'claim' in source
+}
+
+function literals(source: PolicyLiteral | readonly PolicyLiteral[]): readonly PolicyLiteral[] {
+  return typeof source === 'object' ? source : [source]
+}
+
+/** For every operator but `in` there is exactly one value. */
+function comparison(column: Column, op: ClaimOp, values: readonly PlanValue[]): Filter {
+  return op === 'in' ? { column: column.name, op, values } : { column: column.name, op, value: values[0] ?? '' }
+}
+
+function coerceAll(column: Column, raws: readonly unknown[]): Result<readonly PlanValue[], string> {
+  const values: PlanValue[] = []
+  for (const raw of raws) {
+    const value = coerceValue(column.type, raw)
+    if (!value.ok) return value
+    values.push(value.value)
+  }
+  return ok(values)
+}
+
+/**
+ * The scope of one call: every filter of the table, and one of the roles' groups (`groups` absent: some granting role sees
+ * all rows). A claim that is missing or does not fit drops its group, and the call when nothing is left: an absent filter
+ * would mean more rows, never fewer. Fails with the reason, which names a claim and is for the audit entry alone.
+ */
+export function resolveScope(
+  table: readonly RowFilter[],
+  groups: readonly (readonly RowFilter[])[] | undefined,
+  claims: Claims,
+): Result<Scope, string> {
+  const all = resolveGroup(table, claims)
+  if (!all.ok) return all
+  if (groups === undefined) return ok({ all: all.value })
+  const any: (readonly Filter[])[] = []
+  let reason = 'no role gives a row filter'
+  for (const group of groups) {
+    const resolved = resolveGroup(group, claims)
+    if (resolved.ok) any.push(resolved.value)
+    else reason = resolved.error
+  }
+  return any.length === 0 ? fail(reason) : ok({ all: all.value, any })
+}
+
+function resolveGroup(group: readonly RowFilter[], claims: Claims): Result<readonly Filter[], string> {
+  const filters: Filter[] = []
+  for (const part of group) {
+    if (part.kind === 'fixed') {
+      filters.push(part.filter)
+      continue
+    }
+    const filter = fillIn(part, claims)
+    if (!filter.ok) return filter
+    filters.push(filter.value)
+  }
+  return ok(filters)
+}
+
+function fillIn(part: Extract<RowFilter, { kind: 'claim' }>, claims: Claims): Result<Filter, string> {
+  const name = JSON.stringify(part.claim)
+  const claim = claims.get(part.claim)
+  if (claim === undefined) return fail(`claim ${name} is missing`)
+  const raws = typeof claim === 'object' ? claim : [claim]
+  if (typeof claim === 'object' && part.op !== 'in') return fail(`claim ${name} is a list, which fits "in" alone`)
+  if (raws.length > IN_VALUES_MAX) return fail(`claim ${name} has more than ${IN_VALUES_MAX} values`)
+  const values = coerceAll(part.column, raws)
+  return values.ok ? ok(comparison(part.column, part.op, values.value)) : fail(`claim ${name} does not fit its column`)
+}

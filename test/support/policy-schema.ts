@@ -1,0 +1,114 @@
+import { agentColumnName } from '../../src/core/names.js'
+import {
+  type Column,
+  catalogName,
+  type ForeignKey,
+  type SchemaModel,
+  type Table,
+  type TableKind,
+  type TableRef,
+  type ValueType,
+} from '../../src/core/schema-model.js'
+
+/** Small catalogs for tests of the policy, written as data. */
+
+const comparable = { equality: true, ordered: true } as const
+
+export const TYPES = {
+  integer: { logical: 'integer', native: 'integer', range: [-2147483648, 2147483647], ...comparable },
+  bigint: { logical: 'bigint', native: 'bigint', ...comparable },
+  decimal: { logical: 'decimal', native: 'numeric(10,2)', ...comparable },
+  text: { logical: 'text', native: 'text', ...comparable },
+  boolean: { logical: 'boolean', native: 'boolean', ...comparable },
+  timestamp: { logical: 'timestamp', native: 'timestamptz', withZone: true, ...comparable },
+  uuid: { logical: 'uuid', native: 'uuid', ...comparable },
+  json: { logical: 'json', native: 'json', equality: false, ordered: false },
+  status: { logical: 'enum', native: 'status', labels: ['new', 'paid'], ...comparable },
+} as const satisfies Record<string, ValueType>
+
+export interface TableSketch {
+  readonly columns: Readonly<Record<string, keyof typeof TYPES>>
+  readonly kind?: TableKind
+  readonly key?: readonly string[]
+  readonly comment?: string
+  readonly comments?: Readonly<Record<string, string>>
+  readonly foreignKeys?: readonly {
+    readonly columns: readonly string[]
+    readonly references: readonly [schema: string, table: string]
+    readonly referencedColumns: readonly string[]
+  }[]
+}
+
+export function refOf(schema: string, name: string): TableRef {
+  return { schema: catalogName(schema), name: catalogName(name) }
+}
+
+function columnOf(name: string, type: ValueType, position: number, comment: string | undefined): Column {
+  return {
+    name: catalogName(name),
+    agentName: agentColumnName(name),
+    catalogId: position + 1,
+    type,
+    nullable: true,
+    hasDefault: false,
+    generated: 'no',
+    ...(comment === undefined ? {} : { comment }),
+  }
+}
+
+export function tableOf(schema: string, name: string, sketch: TableSketch): Table {
+  const comments = new Map(Object.entries(sketch.comments ?? {}))
+  const foreignKeys: readonly ForeignKey[] = (sketch.foreignKeys ?? []).map((key, index) => ({
+    name: catalogName(`fk_${index}`),
+    columns: key.columns.map(catalogName),
+    references: refOf(...key.references),
+    referencedColumns: key.referencedColumns.map(catalogName),
+  }))
+  return {
+    ref: refOf(schema, name),
+    catalogId: `${schema}/${name}`,
+    kind: sketch.kind ?? 'table',
+    ...(sketch.comment === undefined ? {} : { comment: sketch.comment }),
+    columns: Object.entries(sketch.columns).map(([column, type], index) =>
+      columnOf(column, TYPES[type], index, comments.get(column)),
+    ),
+    primaryKey: (sketch.key ?? []).map(catalogName),
+    uniqueKeys: [],
+    foreignKeys,
+    indexes: [],
+  }
+}
+
+export function schemaOf(...tables: readonly Table[]): SchemaModel {
+  return {
+    engine: 'postgres',
+    serverVersion: '16.0',
+    tables,
+    login: { superuser: false, owns: [], writes: [], ownsCount: 0, writesCount: 0 },
+  }
+}
+
+/** The shop that most tests use: customers, their orders, and a table that no policy here names. */
+export const SHOP = schemaOf(
+  tableOf('public', 'customers', {
+    columns: { id: 'integer', name: 'text', email: 'text', ssn: 'text', tenant_id: 'integer', country: 'text' },
+    key: ['id'],
+  }),
+  tableOf('public', 'orders', {
+    columns: {
+      id: 'bigint',
+      customer_id: 'integer',
+      total: 'decimal',
+      status: 'status',
+      paid: 'boolean',
+      extra: 'json',
+    },
+    key: ['id'],
+    foreignKeys: [{ columns: ['customer_id'], references: ['public', 'customers'], referencedColumns: ['id'] }],
+  }),
+  tableOf('public', 'payroll', { columns: { id: 'integer', salary: 'decimal' }, key: ['id'] }),
+)
+
+export const CUSTOMERS = refOf('public', 'customers')
+export const ORDERS = refOf('public', 'orders')
+export const PAYROLL = refOf('public', 'payroll')

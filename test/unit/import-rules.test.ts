@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+/** The checkout, seen from the compiled test in `dist/test/unit` or another build folder of the same depth. */
+function checkout(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  return folder
+}
+
+const ROOT = checkout()
+const IMPORT = /^\s*(import|export)\s+(type\s+)?(?:[\s\S]*?\sfrom\s+)?'([^']+)'|import\('([^']+)'\)/gm
+
+interface Import {
+  readonly from: string
+  /** A file of the checkout without its ending, or a package. */
+  readonly to: string
+  readonly typeOnly: boolean
+}
+
+function importsOf(file: string): readonly Import[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  return [...text.matchAll(IMPORT)].map((match) => {
+    const target = match[3] ?? match[4] ?? ''
+    const to = target.startsWith('.') ? normalize(join(dirname(file), target)).replace(/\.js$/, '') : target
+    return { from: file, to, typeOnly: match[2] !== undefined }
+  })
+}
+
+const files = ['src', 'workers'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`),
+)
+const imports = files.flatMap(importsOf)
+const ours = (to: string) => to.startsWith('src/') || to.startsWith('workers/')
+const within = (folders: readonly string[]) => (file: string) => folders.some((folder) => file.startsWith(folder))
+
+/** Every file that running `entry` loads, following imports that remain at run time. */
+function reachable(entry: string): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const next = [entry]
+  for (let file = next.pop(); file !== undefined; file = next.pop()) {
+    if (seen.has(file)) continue
+    seen.add(file)
+    for (const edge of imports) {
+      if (edge.from === `${file}.ts` && !edge.typeOnly && ours(edge.to)) next.push(edge.to)
+    }
+  }
+  return seen
+}
+
+function assertNone(rule: string, broken: readonly Import[]): void {
+  const lines = broken.map(({ from, to }) => `${from} imports ${to}`)
+  assert.deepEqual(lines, [], rule)
+}
+
+describe('import rules', () => {
+  test('core imports nothing outside of core', () => {
+    assertNone(
+      'core',
+      imports.filter(({ from, to }) => from.startsWith('src/core/') && !to.startsWith('src/core/')),
+    )
+  })
+
+  test('plan, policy and tools import only core and themselves', () => {
+    const pure = ['src/plan/', 'src/policy/', 'src/tools/']
+    const allowed = within(['src/core/', ...pure])
+    assertNone(
+      'pure stages',
+      imports.filter(({ from, to }) => within(pure)(from) && ours(to) && !allowed(to)),
+    )
+  })
+
+  test('a dialect is pure: only driver.ts and introspector.ts reach a database driver', () => {
+    const drivers = new Set(['pg', 'mysql2', 'mysql2/promise', 'mssql', 'tedious'])
+    const allowed =
+      /^src\/engines\/[a-z]+\/(driver|introspector|connection|pool|cancel|[a-z-]*connection[a-z-]*)\.ts$|^src\/demo\//
+    assertNone(
+      'drivers',
+      imports.filter(({ from, to, typeOnly }) => drivers.has(to) && !typeOnly && !allowed.test(from)),
+    )
+  })
+
+  test('engines do not import each other', () => {
+    const engineOf = (file: string) => /^src\/engines\/(postgres|mysql|sqlserver)\//.exec(file)?.[1]
+    const crossing = imports.filter(({ from, to }) => {
+      const [a, b] = [engineOf(from), engineOf(to)]
+      return a !== undefined && b !== undefined && a !== b
+    })
+    assertNone('engines', crossing)
+  })
+
+  test('only the HTTP folder knows uWebSockets.js, and only the thread folder knows Piscina', () => {
+    const uws = imports.filter(({ from, to }) => to === 'uWebSockets.js' && from !== 'src/http/uws-server.ts')
+    const piscina = imports.filter(({ from, to }) => to === 'piscina' && !from.startsWith('src/threads/'))
+    assertNone('native packages', [...uws, ...piscina])
+  })
+
+  test('the front thread never loads engines or plans', () => {
+    const loaded = [...reachable('src/gateway')].filter(within(['src/engines/', 'src/plan/']))
+    assert.deepEqual(loaded, [])
+  })
+
+  test('a connector thread never loads HTTP, MCP, authentication or the admin store', () => {
+    const forbidden = within(['src/http/', 'src/mcp/', 'src/auth/', 'src/admin/'])
+    assert.deepEqual([...reachable('workers/connector.worker')].filter(forbidden), [])
+  })
+
+  test('nothing imports the workers', () => {
+    assertNone(
+      'workers',
+      imports.filter(({ to }) => to.startsWith('workers/')),
+    )
+  })
+
+  test('every package that is imported is a declared dependency', () => {
+    const declared: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    assert.ok(typeof declared === 'object' && declared !== null && 'dependencies' in declared)
+    const names = new Set(Object.keys(declared.dependencies ?? {}))
+    const packages = imports.filter(({ to }) => !ours(to) && !to.startsWith('node:'))
+    assertNone(
+      'dependencies',
+      packages.filter(
+        ({ to }) =>
+          !names.has(
+            to
+              .split('/')
+              .slice(0, to.startsWith('@') ? 2 : 1)
+              .join('/'),
+          ),
+      ),
+    )
+  })
+})
