@@ -1,25 +1,11 @@
 import { faultText, loadConfig } from '../config/config.js'
 import { Gateway } from '../gateway.js'
 import { createLog } from '../observe/log.js'
+import { untilSignalled } from './signals.js'
 
 export interface ServeOptions {
   readonly config: string
   readonly json: boolean
-}
-
-/** Settles at the first SIGTERM or SIGINT; a second one ends the process at once. SIGHUP reloads. */
-function untilSignalled(onReload: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    let asked = false
-    const end = () => {
-      if (asked) process.exit(130)
-      asked = true
-      resolve()
-    }
-    process.on('SIGTERM', end)
-    process.on('SIGINT', end)
-    process.on('SIGHUP', onReload)
-  })
 }
 
 /** `runku serve`: runs until it is told to stop. Exit code 0 after a drain, 1 when the start failed. */

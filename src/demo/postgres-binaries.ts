@@ -32,7 +32,8 @@ export async function embeddedBinaries(): Promise<PostgresBinaries> {
 
 /** The newest PostgreSQL installed on the machine, or undefined. Looks only; runs nothing. */
 export function systemBinaries(): PostgresBinaries | undefined {
-  const folders = [...versionedFolders(), ...(process.env['PATH'] ?? '').split(delimiter)]
+  const path = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
+  const folders = [...versionedFolders(), ...path]
   for (const folder of folders) {
     const postgres = join(folder, 'postgres')
     if (existsSync(postgres) && existsSync(join(folder, 'initdb'))) return { postgres }

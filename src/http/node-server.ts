@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import { invariant } from '../core/assert.js'
 import {
   HEADER_CHARS_MAX,
@@ -52,11 +53,21 @@ function readHead(request: IncomingMessage): IncomingHead | undefined {
   const method = request.method ?? ''
   const target = request.url ?? ''
   if (framing === undefined || !isServableLine(method, target)) return undefined
+  // Older versions delimit requests differently, and the native server does not speak them either.
+  if (request.httpVersion !== '1.1') return undefined
   const mark = target.indexOf('?')
   const path = mark === -1 ? target : target.slice(0, mark)
   const query = mark === -1 ? '' : target.slice(mark + 1)
   const remoteAddress = canonicalAddress(request.socket.remoteAddress ?? '') ?? ''
   return { head: { method, path, query, headers: gatherer.headers, remoteAddress }, framing }
+}
+
+/** What a server keeps about its connections. */
+interface ConnectionRules {
+  readonly replyStallMs: number
+  readonly isDraining: () => boolean
+  /** Connections that close after a reply already given: what else they sent is not taken as a request. */
+  readonly ending: WeakSet<Socket>
 }
 
 /** `open` until the reply, an abort or a close; the first of them wins. */
@@ -67,26 +78,19 @@ class NodeExchange implements Exchange {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #framing: BodyFraming
-  readonly #isDraining: () => boolean
-  readonly #replyStallMs: number
+  readonly #connection: ConnectionRules
   #mode: ExchangeMode = 'open'
   #last = false
   #inFirstTurn = true
   #bodyTaken = false
   #abortListener: (() => void) | undefined
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    incoming: IncomingHead,
-    surroundings: { readonly isDraining: () => boolean; readonly replyStallMs: number },
-  ) {
+  constructor(request: IncomingMessage, response: ServerResponse, incoming: IncomingHead, connection: ConnectionRules) {
     this.#request = request
     this.#response = response
     this.head = incoming.head
     this.#framing = incoming.framing
-    this.#isDraining = surroundings.isDraining
-    this.#replyStallMs = surroundings.replyStallMs
+    this.#connection = connection
   }
 
   get aborted(): boolean {
@@ -131,9 +135,13 @@ class NodeExchange implements Exchange {
     for (const [name, value] of headers) flat.push(name, value)
     const bodiless = status === 204 || status === 304
     if (!bodiless) flat.push('Content-Length', String(Buffer.byteLength(body)))
-    if (this.#last || this.#isDraining()) flat.push('Connection', 'close')
+    const { socket } = this.#request
+    if (this.#last || this.#connection.isDraining()) {
+      flat.push('Connection', 'close')
+      this.#connection.ending.add(socket)
+    }
     // A client that stops reading is let go; the next request on the connection sets the time-out anew.
-    this.#request.socket.setTimeout(this.#replyStallMs)
+    socket.setTimeout(this.#connection.replyStallMs)
     this.#response.writeHead(status, flat)
     this.#response.end(bodiless || this.head.method === 'HEAD' ? undefined : body)
   }
@@ -149,12 +157,15 @@ class NodeServer implements HttpServer {
   readonly implementation = 'node'
   readonly #options: HttpServerOptions
   readonly #timeouts: NodeTimeouts
+  readonly #connection: ConnectionRules
   #server: Server | undefined
   #draining = false
 
   constructor(options: HttpServerOptions, timeouts: NodeTimeouts) {
     this.#options = options
     this.#timeouts = timeouts
+    const { replyStallMs } = timeouts
+    this.#connection = { replyStallMs, isDraining: () => this.#draining, ending: new WeakSet() }
   }
 
   async listen(address: ListenAddress): Promise<Result<{ readonly port: number }, string>> {
@@ -210,8 +221,8 @@ class NodeServer implements HttpServer {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    // The parser hands over what else came in the same packet even after the connection was destroyed.
-    if (request.socket.destroyed) return
+    // The parser hands over what else came in the same packet even after the connection was ended.
+    if (request.socket.destroyed || this.#connection.ending.has(request.socket)) return
     let exchange: NodeExchange | undefined
     response.on('close', () => exchange?.connectionLost())
     const incoming = readHead(request)
@@ -219,8 +230,7 @@ class NodeServer implements HttpServer {
       request.socket.destroy()
       return
     }
-    const surroundings = { isDraining: () => this.#draining, replyStallMs: this.#timeouts.replyStallMs }
-    exchange = new NodeExchange(request, response, incoming, surroundings)
+    exchange = new NodeExchange(request, response, incoming, this.#connection)
     this.#options.onExchange(exchange)
     exchange.firstTurnOver()
   }

@@ -43,7 +43,8 @@ const post = (path: string, body: string, extra = '') =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n${extra}\r\n${body}`
 
 for (const { name, make } of implementations) {
-  describe(`the ${name} server`, () => {
+  // The native server takes ten seconds to give up on a silent client, so the tests wait side by side.
+  describe(`the ${name} server`, { concurrency: 16 }, () => {
     const servers: HttpServer[] = []
     const connections: RawConnection[] = []
 
@@ -248,11 +249,18 @@ for (const { name, make } of implementations) {
     test('a body over the cap is refused, the client sees the reply, and the connection closes', async () => {
       const { open, seen } = await start()
       const text = await open()
+        .write(post('/big', 'x'.repeat(300_000)))
+        .closed()
+      assert.match(text, /^HTTP\/1\.1 413 /)
+      assert.deepEqual(seen.bodies, [])
+    })
+
+    test('nothing after a body over the cap is taken as a request', async () => {
+      const { open, seen } = await start()
+      await open()
         .write(post('/big', 'x'.repeat(300_000)) + SMUGGLED)
         .closed()
-      assert.deepEqual(seen.bodies, [])
       assert.deepEqual(paths(seen), ['/big'])
-      if (name === 'node') assert.match(text, /^HTTP\/1\.1 413 /)
     })
 
     test('a chunked body over the cap is refused', async () => {
@@ -429,7 +437,7 @@ for (const { name, make } of implementations) {
           `GET /a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n${SMUGGLED}`,
         ],
         ['an absolute URL', `GET http://other/a HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`],
-        ['HTTP/1.0', `GET /a HTTP/0.9\r\nHost: x\r\n\r\n${SMUGGLED}`],
+        ['HTTP/1.0', `GET /a HTTP/1.0\r\nHost: x\r\n\r\n${SMUGGLED}`],
         ['a lower-case method', `get /a HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`],
         ['bare line feeds', 'GET /a HTTP/1.1\nHost: x\n\n'],
         ['bytes that are no HTTP', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x0d, 0x0a, 0x0d, 0x0a])],
@@ -480,11 +488,10 @@ for (const { name, make } of implementations) {
 
       test('nothing after "Connection: close" is served', async () => {
         const { open, seen } = await start()
-        const text = await open()
+        await open()
           .write(get('/a', 'Connection: close\r\n') + SMUGGLED)
           .closed()
         assert.deepEqual(paths(seen), ['/a'])
-        if (name === 'node') assert.match(text, /\/a:$/)
       })
 
       if (name === 'uws') {

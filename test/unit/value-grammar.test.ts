@@ -27,7 +27,7 @@ function refuses(type: ValueType, phrase: RegExp, ...cases: readonly unknown[]):
   }
 }
 
-const NO_JSON_VALUE = [null, undefined, {}, [], ['1'], { valueOf: 1 }]
+const NO_JSON_VALUE: readonly unknown[] = [null, undefined, {}, [], ['1'], { valueOf: 1 }]
 
 describe('values', () => {
   test('an integer is plain digits within the range of its type', () => {

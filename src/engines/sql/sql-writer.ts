@@ -4,10 +4,14 @@ import type { CompiledStatement, Param, ResultColumn } from '../../core/statemen
 
 /**
  * A literal type, or `never`: a run-time string, a concatenation and a template literal with a hole all describe an open set
- * of texts, of which a record needs no member, so that the empty object extends it.
+ * of texts, of which a record needs no member, so that the empty object extends it. Each member of a union is judged alone.
  */
-// biome-ignore lint/complexity/noBannedTypes: the empty object type is what the test is about.
-export type Literal<S extends string> = {} extends Record<S, 1> ? never : S
+export type Literal<S extends string> = S extends unknown
+  ? // biome-ignore lint/complexity/noBannedTypes: the empty object type is what the test is about.
+    {} extends Record<S, 1>
+    ? never
+    : S
+  : never
 
 /** How an engine spells names and parameters, and how many parameters one statement may have. */
 export interface SqlStyle {

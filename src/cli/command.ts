@@ -1,0 +1,100 @@
+import { type AdminStore, StoreFailure, type StoreRefusal } from '../admin/admin-store.js'
+import { openSqliteAdminStore } from '../admin/sqlite-admin-store.js'
+import type { RandomBytes } from '../auth/api-key.js'
+import { faultText, type LoadedConfig, loadConfig } from '../config/config.js'
+import { ADMIN_COMMAND_BUSY_TIMEOUT_MS } from '../core/limits.js'
+import { fail, type Result } from '../core/result.js'
+
+/** What a command takes from outside. */
+export interface Surroundings {
+  /** Path of `config.yaml`, as given. */
+  readonly configFile: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly randomBytes: RandomBytes
+  /** Who changes the store, such as `cli:anna`. */
+  readonly author: string
+}
+
+/** What a command did: lines for a person, and the same as data for `--json`. */
+export interface Report {
+  readonly lines: readonly string[]
+  readonly json: unknown
+}
+
+/** Why it did nothing: one line each, the first one enough to understand it. */
+export interface Refusal {
+  readonly lines: readonly string[]
+}
+
+export type CommandResult = Result<Report, Refusal>
+
+export function refused(...lines: readonly string[]): Result<never, Refusal> {
+  return fail({ lines })
+}
+
+export function storeRefused(refusal: StoreRefusal): Result<never, Refusal> {
+  return refused(refusal.message)
+}
+
+/** Loads the configuration, or refuses with a line for each fault that would end a start. */
+export function withConfig(surroundings: Surroundings, run: (loaded: LoadedConfig) => CommandResult): CommandResult {
+  const loaded = readConfig(surroundings)
+  return loaded.ok ? run(loaded.value) : loaded
+}
+
+export function readConfig(surroundings: Surroundings): Result<LoadedConfig, Refusal> {
+  const loaded = loadConfig({ file: surroundings.configFile, env: surroundings.env })
+  return loaded.ok ? loaded : refused(...loaded.error.map(faultText))
+}
+
+/** Runs a command on the configured admin store, made or migrated as needed, and closes it. */
+export function withStore(
+  surroundings: Surroundings,
+  run: (store: AdminStore, loaded: LoadedConfig) => CommandResult,
+): CommandResult {
+  return withConfig(surroundings, (loaded) => onStore(surroundings, loaded, (store) => run(store, loaded)))
+}
+
+export function onStore(
+  surroundings: Surroundings,
+  loaded: LoadedConfig,
+  run: (store: AdminStore) => CommandResult,
+): CommandResult {
+  const opened = openSqliteAdminStore({
+    path: loaded.config.adminStore.path,
+    clock: surroundings.clock,
+    randomBytes: surroundings.randomBytes,
+    busyTimeoutMs: ADMIN_COMMAND_BUSY_TIMEOUT_MS,
+  })
+  if (!opened.ok) return refused(opened.error)
+  try {
+    return run(opened.value)
+  } catch (error) {
+    if (error instanceof StoreFailure) return refused(error.message)
+    throw error
+  } finally {
+    opened.value.close()
+  }
+}
+
+/** Columns of equal width, a header first; "nothing" as one line where there are no rows. */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  empty: string,
+): readonly string[] {
+  if (rows.length === 0) return [empty]
+  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)))
+  return [header, ...rows].map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

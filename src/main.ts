@@ -1,0 +1,242 @@
+#!/usr/bin/env node
+import { randomBytes } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { addBinding, removeBinding } from './cli/binding.js'
+import type { CommandResult, Surroundings } from './cli/command.js'
+import { configSchemaCommand } from './cli/config-schema.js'
+import { createIdentity, listIdentities } from './cli/identity.js'
+import { init } from './cli/init.js'
+import { createKey, listKeys, revokeKey } from './cli/key.js'
+import { packageVersion } from './cli/package-root.js'
+import { applyPolicy, listPolicies } from './cli/policy.js'
+import { createRole, listRoles } from './cli/role.js'
+
+const EXIT_OK = 0
+const EXIT_REFUSED = 1
+const EXIT_USAGE = 2
+
+const EXIT_CODES = `
+Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage.`
+
+interface CommonOptions {
+  readonly config: string
+  readonly json: boolean
+}
+
+/** Both options stand before the command as well as after it. */
+function withCommon(command: Command): Command {
+  return command
+    .option('--config <file>', 'configuration file (default: ./config.yaml)')
+    .option('--json', 'print JSON, errors too')
+}
+
+function common(command: Command): CommonOptions {
+  const given = command.optsWithGlobals<Partial<CommonOptions>>()
+  return { config: given.config ?? './config.yaml', json: given.json ?? false }
+}
+
+function surroundingsOf(options: CommonOptions): Surroundings {
+  return {
+    configFile: options.config,
+    env: process.env,
+    clock: Date.now,
+    randomBytes,
+    author: `cli:${osUser()}`,
+  }
+}
+
+function osUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run under a number that has no name.
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}
+
+/** Prints what a command did, and gives its exit code. */
+function printResult(result: CommandResult, json: boolean): number {
+  if (result.ok) {
+    process.stdout.write(json ? `${JSON.stringify(result.value.json)}\n` : lines(result.value.lines))
+    return EXIT_OK
+  }
+  printRefusal(result.error.lines, json)
+  return EXIT_REFUSED
+}
+
+function printRefusal(reasons: readonly string[], json: boolean): void {
+  const text = json
+    ? `${JSON.stringify({ error: { messages: reasons } })}\n`
+    : lines(reasons.map((line) => `runku: ${line}`))
+  process.stderr.write(text)
+}
+
+function lines(texts: readonly string[]): string {
+  return `${texts.join('\n')}\n`
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
+
+type Run = (surroundings: Surroundings, command: Command) => CommandResult | Promise<CommandResult>
+
+function buildProgram(setExit: (code: number) => void): Command {
+  const program = withCommon(new Command('runku'))
+    .description('Gives AI agents typed, policy-checked, audited access to relational databases over MCP.')
+    .version(packageVersion())
+    .addHelpText('after', EXIT_CODES)
+    .showSuggestionAfterError()
+    .exitOverride()
+
+  const finish = (run: Run) => async (command: Command) => {
+    const options = common(command)
+    setExit(printResult(await run(surroundingsOf(options), command), options.json))
+  }
+  // Commander calls an action with its arguments, its options and the command, the command last.
+  const act = (command: Command, run: Run) =>
+    withCommon(command).action(async (...given: readonly unknown[]) => {
+      const last = given.at(-1)
+      if (last instanceof Command) await finish(run)(last)
+    })
+
+  addServing(program, setExit)
+  act(program.command('init').description('write a config.yaml, make the admin store and a first key'), (from) =>
+    init(from),
+  )
+  addRoles(program, act)
+  addIdentities(program, act)
+  addKeys(program, act)
+  addBindings(program, act)
+  addPolicies(program, act)
+  const config = program.command('config').description('the configuration file')
+  act(config.command('schema').description('print the JSON Schema of config.yaml'), () => configSchemaCommand())
+  return program
+}
+
+type Act = (command: Command, run: Run) => Command
+
+/** These run for long or load much, so their modules are loaded when they are called. */
+function addServing(program: Command, setExit: (code: number) => void): void {
+  withCommon(program.command('serve').description('run the gateway')).action(async (_options, command: Command) => {
+    const { serve } = await import('./cli/serve.js')
+    setExit(await serve(common(command)))
+  })
+  withCommon(program.command('check').description('say what would be served, and what is wrong')).action(
+    async (_options, command: Command) => {
+      const { check } = await import('./cli/check.js')
+      setExit(await check(common(command)))
+    },
+  )
+  const demo = program.command('demo').description('run a gateway on a throw-away database with made-up rows')
+  withCommon(demo.option('--port <port>', 'port of the gateway', parsePort)).action(
+    async (options: { readonly port?: number }, command: Command) => {
+      const { demo: run } = await import('./cli/demo.js')
+      const { json } = common(command)
+      setExit(await run({ json, ...(options.port === undefined ? {} : { port: options.port }) }))
+    },
+  )
+}
+
+function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new InvalidArgumentError('expected a number from 0 to 65535')
+  }
+  return Number(text)
+}
+
+function addRoles(program: Command, act: Act): void {
+  const role = program.command('role').description('roles that policies grant to')
+  act(role.command('create <role>').description('make a role'), (from, { args: [name = ''] }) => createRole(from, name))
+  act(role.command('list').description('list the roles'), (from) => listRoles(from))
+}
+
+function addIdentities(program: Command, act: Act): void {
+  const identity = program.command('identity').description('who may call')
+  const create = identity
+    .command('create <name>')
+    .description('make an identity')
+    .option('--role <role>', 'bind a role on every connector; may repeat', collect, [])
+    .option(
+      '--claim <name=value>',
+      'a fact that row filters use; repeat it or give a JSON array for a list',
+      collect,
+      [],
+    )
+  act(create, (from, command) => {
+    const { role, claim } = command.opts<{ readonly role: readonly string[]; readonly claim: readonly string[] }>()
+    return createIdentity(from, { name: command.args[0] ?? '', roles: role, claims: claim })
+  })
+  act(identity.command('list').description('list the identities with roles and claims'), (from) => listIdentities(from))
+}
+
+function addKeys(program: Command, act: Act): void {
+  const key = program.command('key').description('API keys of identities')
+  const create = key
+    .command('create <identity>')
+    .description('make a key and print it, this once')
+    .option('--expires <when>', '90d, 12h, or a date such as 2030-01-31 (default: never)')
+  act(create, (from, command) =>
+    createKey(from, command.args[0] ?? '', command.opts<{ readonly expires?: string }>().expires),
+  )
+  act(key.command('revoke <keyid>').description('end a key at once'), (from, { args: [keyId = ''] }) =>
+    revokeKey(from, keyId),
+  )
+  act(key.command('list').description('list the keys, without their secrets'), (from) => listKeys(from))
+}
+
+function addBindings(program: Command, act: Act): void {
+  const binding = program.command('binding').description('roles of identities')
+  const actions = [
+    ['add', 'give an identity a role', addBinding],
+    ['remove', 'take a role from an identity', removeBinding],
+  ] as const
+  for (const [name, description, run] of actions) {
+    const command = binding
+      .command(`${name} <identity> <role>`)
+      .description(description)
+      .option('--connector <id>', 'on this connector alone (default: every connector)')
+    act(command, (from, { args: [identity = '', role = ''] }) => {
+      const { connector } = command.opts<{ readonly connector?: string }>()
+      return run(from, { identity, role, ...(connector === undefined ? {} : { connector }) })
+    })
+  }
+}
+
+function addPolicies(program: Command, act: Act): void {
+  const policy = program.command('policy').description('what may be seen, and by whom')
+  const apply = policy
+    .command('apply <name> <file>')
+    .description('check a policy against the databases that use it, and store it as a new version')
+    .option('--offline', 'check the document alone, and no database')
+  act(apply, (from, command) => {
+    const [name = '', file = ''] = command.args
+    return applyPolicy(from, { name, file, offline: command.opts<{ readonly offline?: boolean }>().offline ?? false })
+  })
+  act(policy.command('list').description('list the policies, the newest version of each'), (from) => listPolicies(from))
+}
+
+/** Runs the command line and gives its exit code. */
+async function main(argv: readonly string[]): Promise<number> {
+  let exit = EXIT_OK
+  try {
+    await buildProgram((code) => {
+      exit = code
+    }).parseAsync(argv)
+    return exit
+  } catch (error) {
+    // Commander has printed its own errors by now, the help and the version too.
+    if (error instanceof CommanderError)
+      return error.code === 'commander.helpDisplayed' || error.code === 'commander.version' ? EXIT_OK : EXIT_USAGE
+    printRefusal([error instanceof Error ? error.message : String(error)], argv.includes('--json'))
+    return EXIT_REFUSED
+  }
+}
+
+// A reader that closes early, such as `head`, is no failure of the command.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
+process.exitCode = await main(process.argv)
