@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { fail, ok, type Result } from '../core/result.js'
 
@@ -16,6 +26,7 @@ function codeOf(error: unknown): string {
 function createKeyFile(path: string, secret: Uint8Array, draft: string): void {
   const file = openSync(draft, 'wx', 0o600)
   try {
+    fchmodSync(file, 0o600)
     writeSync(file, `${Buffer.from(secret).toString('hex')}\n`)
     fsyncSync(file)
     linkSync(draft, path)

@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { openSqliteAdminStore } from '../admin/sqlite-admin-store.js'
 import { faultText, loadConfig } from '../config/config.js'
 import type { ClaimValue } from '../core/identity.js'
 import { ADMIN_COMMAND_BUSY_TIMEOUT_MS } from '../core/limits.js'
 import type { Result } from '../core/result.js'
-import { SHOP_POLICY, SHOP_ROWS, SHOP_SCHEMA } from '../demo/shop.js'
+import { fillShop } from '../demo/fill-shop.js'
+import { SHOP_POLICY } from '../demo/shop.js'
 import { embeddedBinaries, startThrowawayPostgres, type ThrowawayPostgres } from '../demo/throwaway-postgres.js'
 import { Gateway } from '../gateway.js'
 import { createLog } from '../observe/log.js'
@@ -23,7 +23,6 @@ export interface DemoOptions {
 }
 
 const PREFERRED_PORT = 8080
-const READER = 'runku_reader'
 
 /** Everything the demo made, so that all of it can be taken away again. */
 interface Demo {
@@ -58,26 +57,6 @@ export async function demo(options: DemoOptions): Promise<number> {
     await database?.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-/** Fills the database and gives the address of a login that can read it and nothing else. */
-async function fillShop(database: ThrowawayPostgres): Promise<string> {
-  const { host, port, user, password } = database
-  const admin = new Client({ host, port, user, password, database: 'postgres', ssl: false })
-  await admin.connect()
-  await admin.query('CREATE DATABASE shop')
-  await admin.end()
-  const shop = new Client({ host, port, user, password, database: 'shop', ssl: false })
-  await shop.connect()
-  await shop.query(SHOP_SCHEMA)
-  await shop.query(SHOP_ROWS)
-  const secret = randomBytes(18).toString('hex')
-  await shop.query(`CREATE ROLE ${READER} LOGIN PASSWORD '${secret}'`)
-  await shop.query(
-    `GRANT USAGE ON SCHEMA public TO ${READER}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${READER}`,
-  )
-  await shop.end()
-  return `postgres://${READER}:${secret}@${host}:${port}/shop`
 }
 
 function must<T>(result: Result<T, { readonly message: string } | string>): T {

@@ -104,7 +104,7 @@ function issueComplaints(
 }
 
 export function unknownKey(path: ConfigPath, key: string, candidates: readonly string[]): Complaint {
-  const near = nearest(key, candidates)
+  const near = nearest(key, candidates) ?? candidates.find((candidate) => candidate.startsWith(`${key}_`))
   if (near !== undefined) return { path, message: 'unknown key', suggestion: near }
   return {
     path,

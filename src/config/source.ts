@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Scalar } from 'yaml'
 import { z } from 'zod'
 import { CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, CONFIG_NODES_MAX } from '../core/limits.js'
@@ -32,11 +31,10 @@ export function readSource(file: string, env: Environment, schema: z.ZodType): R
     schema: 'core',
     version: '1.2',
   })
-  const broken = [...document.errors, ...document.warnings]
-  if (broken.length > 0) {
-    return fail(
-      broken.map((error) => ({ file, ...place(lineCounter, error.pos[0]), path: [], message: yamlText(error.code) })),
-    )
+  // One slip makes the parser complain about much that follows it: the first complaint is the one that helps.
+  const [broken] = [...document.errors, ...document.warnings]
+  if (broken !== undefined) {
+    return fail([{ file, ...place(lineCounter, broken.pos[0]), path: [], message: yamlText(broken.code) }])
   }
   const walk = new Walk(file, document, lineCounter, env, schema)
   const value = walk.value(document.contents, [], 0)
@@ -56,13 +54,13 @@ function readText(file: string): Result<string, string> {
     if (bytes.length > CONFIG_BYTES_MAX) return fail(`the file is larger than ${CONFIG_BYTES_MAX} bytes`)
     return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    return fail(readFailure(error, basename(file)))
+    return fail(readFailure(error))
   }
 }
 
-function readFailure(error: unknown, name: string): string {
+function readFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ENOENT') return `there is no such file; "runku init" writes a ${name} to start from`
+  if (code === 'ENOENT') return 'there is no such file; "runku init" writes one to start from'
   if (code === 'EACCES' || code === 'EPERM') return 'this user may not read the file'
   if (code === 'EISDIR') return 'this is a folder, not a file'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'the file is not UTF-8 text'
@@ -76,7 +74,7 @@ const YAML_TEXTS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'a tab indents this line: use spaces',
   BLOCK_AS_IMPLICIT_KEY: 'this does not read as "key: value": quote a text that holds ": "',
   MULTILINE_IMPLICIT_KEY: 'a key goes over more than one line: is a colon missing?',
-  UNEXPECTED_TOKEN: 'this does not belong here',
+  UNEXPECTED_TOKEN: 'this does not belong here: quote a text that holds { } [ ] or a comma',
   BAD_SCALAR_START: 'a text may not start with this character: quote it',
   BAD_DQ_ESCAPE: 'an unknown escape in a quoted text: write \\\\ for a backslash',
   BAD_ALIAS: 'an alias is not usable here: quote a text that starts with *',

@@ -68,10 +68,11 @@ function encodeRow(
 ): EncodedRow {
   let text = ''
   let cut: number[] | undefined
-  for (const [i, column] of columns.entries()) {
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i]
     const cell = row[i] ?? null
     text += members[i]
-    if (cell === null) {
+    if (cell === null || column === undefined) {
       text += 'null'
       continue
     }
@@ -103,7 +104,7 @@ function finish(
   }
   const [first] = kept
   if (count === 1 && first !== undefined && chars + tail.length > max) {
-    return encodeJson(shortenedRow(input, first, chars + tail.length - max, wanted, members), 1)
+    return encodeJson(shortenedRow(input, first, wanted, members), 1)
   }
   let json = HEAD
   for (let i = 0; i < count; i++) json += i === 0 ? kept[i]?.text : `,${kept[i]?.text}`
@@ -111,19 +112,23 @@ function finish(
 }
 
 function tailOf(input: RowsToEncode, kept: readonly EncodedRow[], count: number, wanted: number): string {
-  const items: CutItem[] = rowsCut(input, count, wanted)
-  let cells = 0
+  const cells: CutItem[] = []
+  let total = 0
   for (let i = 0; i < count; i++) {
     for (const place of kept[i]?.cut ?? NOT_CUT) {
-      cells++
+      total++
       const column = input.columns[place]
-      if (cells <= CUT_ITEMS_MAX && column !== undefined) items.push(cellCut(i, column))
+      if (total <= CUT_ITEMS_MAX && column !== undefined) cells.push(cellCut(i, column))
     }
   }
-  if (cells > CUT_ITEMS_MAX) {
-    items.push({ what: 'cell', where: 'rows', next: `${cells - CUT_ITEMS_MAX} more cells are cut in the same way.` })
-  }
-  return tailText(count, items)
+  return tailText(count, [...rowsCut(input, count, wanted), ...capped(cells, total)])
+}
+
+/** The first items one by one, and how many more there are. */
+function capped(items: readonly CutItem[], total: number): readonly CutItem[] {
+  if (total <= CUT_ITEMS_MAX) return items
+  const next = `${total - CUT_ITEMS_MAX} more cells are cut in the same way.`
+  return [...items.slice(0, CUT_ITEMS_MAX), { what: 'cell', where: 'rows', next }]
 }
 
 function tailText(count: number, items: readonly CutItem[]): string {
@@ -132,7 +137,7 @@ function tailText(count: number, items: readonly CutItem[]): string {
 }
 
 /** Why there are fewer rows than match, if there are. */
-function rowsCut(input: RowsToEncode, count: number, wanted: number): CutItem[] {
+function rowsCut(input: RowsToEncode, count: number, wanted: number): readonly CutItem[] {
   if (count < wanted) {
     const next = `The answer holds ${input.responseCharsMax} characters: name fewer columns, or add filters.`
     return [{ what: 'chars', where: 'rows', next }]
@@ -158,44 +163,44 @@ function cellCut(row: number, column: ResultColumn): CutItem {
 
 /**
  * The one row that is longer than the whole answer may be: its longest cells that are no keys are cut, the longest first,
- * until `excess` characters are gone. What then still is too long is keys, which are never cut.
+ * until it fits. What then still is too long is keys, which are never cut.
  */
-function shortenedRow(
-  input: RowsToEncode,
-  first: EncodedRow,
-  excess: number,
-  wanted: number,
-  members: readonly string[],
-): string {
-  const { columns, dialect, rows, keyColumns } = input
+function shortenedRow(input: RowsToEncode, first: EncodedRow, wanted: number, members: readonly string[]): string {
+  const { columns, dialect, rows, responseCharsMax } = input
   const cells = columns.map((column, i) => {
     const text = rows[0]?.[i] ?? null
     return text === null ? 'null' : dialect.encodeCell(column, text).json
   })
-  const length = (i: number): number => cells[i]?.length ?? 0
-  const longest = [...cells.keys()]
-    .filter((i) => length(i) > CUT_CELL_CHARS_MIN && !keyColumns.has(columns[i]?.name ?? ''))
-    .sort((a, b) => length(b) - length(a))
-  const items: CutItem[] = rowsCut(input, 1, wanted)
-  let left = excess
-  for (const i of longest) {
-    const column = columns[i]
-    const cell = cells[i]
-    if (left <= 0 || column === undefined || cell === undefined || cutForm(column.type) === 'whole') continue
-    const next = `Cut so that the row fits ${input.responseCharsMax} characters: ask for this column with fewer others.`
-    const item: CutItem = { what: 'cell', where: `rows[0].${column.name}`, next }
-    items.push(item)
-    left += JSON.stringify(item).length + 1
-    const shorter = cutForm(column.type) === 'shortened' ? shortenedText(cell, cell.length - left) : 'null'
-    left -= cell.length - shorter.length
-    cells[i] = shorter
-  }
-  const named = new Set(items.map((item) => item.where))
+  const cuts = new Map<number, CutItem>()
   for (const place of first.cut) {
     const column = columns[place]
-    if (column !== undefined && !named.has(`rows[0].${column.name}`)) items.push(cellCut(0, column))
+    if (column !== undefined) cuts.set(place, cellCut(0, column))
   }
-  return `${HEAD}${cells.map((cell, i) => `${members[i]}${cell}`).join('')}}${tailText(1, items)}`
+  const whole = (): string => {
+    const row = cells.map((cell, i) => `${members[i]}${cell}`).join('')
+    return `${HEAD}${row}}${tailText(1, [...rowsCut(input, 1, wanted), ...capped([...cuts.values()], cuts.size)])}`
+  }
+  for (const i of longestFirst(input, cells)) {
+    const column = columns[i]
+    const cell = cells[i]
+    if (column === undefined || cell === undefined || whole().length <= responseCharsMax) continue
+    const next = `Cut so that the row fits ${responseCharsMax} characters: ask for this column with fewer others.`
+    cuts.set(i, { what: 'cell', where: `rows[0].${column.name}`, next })
+    // Measured with the words about this cut already in place.
+    const room = cell.length - (whole().length - responseCharsMax)
+    cells[i] = cutForm(column.type) === 'shortened' ? shortenedText(cell, room) : 'null'
+  }
+  return whole()
+}
+
+/** The places of cells that may be cut and are worth it. */
+function longestFirst({ columns, keyColumns }: RowsToEncode, cells: readonly string[]): readonly number[] {
+  const length = (i: number): number => cells[i]?.length ?? 0
+  return [...columns.entries()]
+    .filter(([, column]) => cutForm(column.type) !== 'whole' && !keyColumns.has(column.name))
+    .map(([i]) => i)
+    .filter((i) => length(i) > CUT_CELL_CHARS_MIN)
+    .sort((a, b) => length(b) - length(a))
 }
 
 /** A JSON string cut to at most `charsMax` characters of JSON, or to its first few where that is less. */

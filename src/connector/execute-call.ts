@@ -2,7 +2,7 @@ import type { EffectiveRights, TableAccess } from '../core/access.js'
 import type { Operation, PlanSummary } from '../core/audit-entry.js'
 import { ERRORS, type GatewayError, publicText } from '../core/errors.js'
 import { RESULT_BYTES_MAX } from '../core/limits.js'
-import type { Plan } from '../core/plan.js'
+import type { Plan, ValidatedPlan } from '../core/plan.js'
 import { qualifiedName } from '../core/schema-model.js'
 import { encodeError } from '../core/tool-result.js'
 import type { Cancellation, Dialect, Driver } from '../engines/engine.js'
@@ -73,6 +73,19 @@ function withReason(
   return { ...error, reason: error.field === undefined ? hidden : `${hidden} at ${error.field}` }
 }
 
+/** Agent names of the columns that say which row or group it is, and where it stands in the order: never cut. */
+function neverCut(validated: ValidatedPlan, access: TableAccess): ReadonlySet<string> {
+  const { plan, visible } = validated
+  const names = new Set(access.key.map((column) => column.agentName))
+  const more =
+    plan.kind === 'search' ? plan.order.map(({ column }) => column) : plan.kind === 'aggregate' ? plan.groupBy : []
+  for (const identifier of more) {
+    const column = visible.get(identifier)
+    if (column !== undefined) names.add(column.agentName)
+  }
+  return names
+}
+
 async function runPlan(
   call: CallMessage,
   surroundings: CallSurroundings,
@@ -100,7 +113,7 @@ async function runPlan(
     columns: statement.columns,
     rows,
     dialect,
-    keyColumns: new Set(access.key.map((column) => column.agentName)),
+    keyColumns: neverCut(validated.value, access),
     responseCharsMax: limits.responseCharsMax,
     ...(plan.kind === 'get' ? {} : { limit: plan.limit }),
   })

@@ -21,6 +21,7 @@ export function echo(text: string): string {
 
 /** `one of a, b, c and 12 more` */
 export function choices(names: readonly string[]): string {
+  if (names.length === 0) return 'nothing, since there is none to name'
   const more = names.length - CHOICES_SHOWN_MAX
   return `one of ${names.slice(0, CHOICES_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -3,7 +3,7 @@ import { choices, pathOf, readEach, readList, readObject, readWord, suggest } fr
 import { type GatewayError, gatewayError } from '../core/errors.js'
 import { FILTERS_MAX, IN_VALUES_MAX } from '../core/limits.js'
 import { cleanText } from '../core/names.js'
-import { type Direction, FILTER_OPS, type Filter, type FilterOp, type PlanValue } from '../core/plan.js'
+import type { Direction, Filter, FilterOp, PlanValue } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Column, ValueType } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
@@ -14,16 +14,13 @@ export type VisibleColumns = ReadonlyMap<string, Column>
 
 /** The one way from a name in an argument to a column. */
 export function readColumn(columns: VisibleColumns, raw: unknown, path: string): Result<Column, GatewayError> {
-  const names = [...columns.keys()]
-  if (raw === undefined) return fail(gatewayError('ARGUMENT_MISSING', { field: path, expected: choices(names) }))
-  if (typeof raw !== 'string') {
-    return fail(gatewayError('ARGUMENT_TYPE', { field: path, expected: 'the name of a column' }))
-  }
-  const column = columns.get(raw)
+  const column = typeof raw === 'string' ? columns.get(raw) : undefined
   if (column !== undefined) return ok(column)
-  return fail(
-    gatewayError('ARGUMENT_COLUMN', { field: path, expected: choices(names), ...suggest(raw, names), refused: raw }),
-  )
+  const names = [...columns.keys()]
+  const expected = choices(names)
+  if (raw === undefined) return fail(gatewayError('ARGUMENT_MISSING', { field: path, expected }))
+  if (typeof raw !== 'string') return fail(gatewayError('ARGUMENT_TYPE', { field: path, expected }))
+  return fail(gatewayError('ARGUMENT_COLUMN', { field: path, expected, ...suggest(raw, names), refused: raw }))
 }
 
 /** A list of different columns; absent means undefined. `allowEmpty` tells a list that may say nothing from one that may not. */
@@ -89,11 +86,9 @@ function readFilter(columns: VisibleColumns, raw: unknown, path: string): Result
 
 function readOp(column: Column, raw: unknown, path: string): Result<FilterOp, GatewayError> {
   const fitting = filterOpsFor(column.type)
-  const op = readWord(raw, path, FILTER_OPS, 'ARGUMENT_OPERATOR')
-  if (op.ok && fitting.includes(op.value)) return op
-  const expected = `${choices(fitting)} for a column of type ${column.type.logical}`
-  if (op.ok) return fail(gatewayError('ARGUMENT_OPERATOR', { field: path, expected }))
-  return fail({ ...op.error, expected })
+  const op = readWord(raw, path, fitting, 'ARGUMENT_OPERATOR')
+  if (op.ok) return op
+  return fail({ ...op.error, expected: `${choices(fitting)} for a column of type ${column.type.logical}` })
 }
 
 /** The values an operator takes: none, one, or a list. What it does not take is refused rather than ignored. */

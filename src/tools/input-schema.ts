@@ -59,7 +59,7 @@ function filters(columns: Columns): readonly Property[] {
     ['column', 'op'],
   )
   const patterns = usable.has('ilike') ? '; ilike: % and _ match, \\ escapes' : ''
-  return [['filters', listOf(filter, `All must hold. in takes values, is_null and not_null nothing${patterns}.`)]]
+  return [['filters', listOf(filter, `All must hold. in takes values; is_null, not_null take none${patterns}.`)]]
 }
 
 const DIRECTION: Property = ['direction', words(['asc', 'desc'])]

@@ -47,21 +47,19 @@ export function listOf(items: JsonSchema, description?: string): JsonSchema {
  */
 export function keySchema(column: Column): JsonSchema {
   const { type, comment } = column
-  const description = comment === undefined ? typeText(type) : `${typeText(type)}: ${comment}`
+  const commented = comment === undefined ? {} : { description: comment }
   switch (type.logical) {
     case 'integer':
-      return { type: 'integer', description, ...bounds(type) }
+      return { type: 'integer', ...commented, ...bounds(type) }
     case 'float':
-      return { type: 'number', description }
+      return { type: 'number', ...commented }
     case 'boolean':
-      return { type: 'boolean', description }
-    case 'enum': {
+      return { type: 'boolean', ...commented }
+    default: {
       const labels = shownLabels(type)
-      if (labels === undefined) return { type: 'string', description }
-      return { type: 'string', ...(comment === undefined ? {} : { description: comment }), enum: labels }
+      if (labels !== undefined) return { type: 'string', ...commented, enum: labels }
+      return { type: 'string', description: comment === undefined ? typeText(type) : `${typeText(type)}: ${comment}` }
     }
-    default:
-      return { type: 'string', description }
   }
 }
 

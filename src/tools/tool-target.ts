@@ -1,6 +1,7 @@
 import type { EffectiveRights, ReadOperation, TableAccess } from '../core/access.js'
 import { unreachable } from '../core/assert.js'
-import type { ToolTarget } from '../core/tool-grammar.js'
+import type { Column } from '../core/schema-model.js'
+import { filterOpsFor, type ToolTarget } from '../core/tool-grammar.js'
 import { parseToolName, SCHEMA_OVERVIEW } from './tool-names.js'
 
 export type { PlanTarget, ToolTarget } from '../core/tool-grammar.js'
@@ -10,7 +11,7 @@ export function hasTool(access: TableAccess, operation: ReadOperation): boolean 
   if (!access.operations.has(operation)) return false
   switch (operation) {
     case 'get':
-      return access.key.length > 0 && access.columns.get.size > 0
+      return access.key.length > 0 && access.key.every(takesEquality) && access.columns.get.size > 0
     case 'search':
       return access.columns.search.size > 0
     case 'aggregate':
@@ -19,6 +20,11 @@ export function hasTool(access: TableAccess, operation: ReadOperation): boolean 
     default:
       return unreachable(operation)
   }
+}
+
+/** A key of a type without a text form, such as an array, could be in no call. */
+function takesEquality(column: Column): boolean {
+  return filterOpsFor(column.type).includes('eq')
 }
 
 /** What a call of `tool` is about, or undefined where the caller has no such tool, whether or not the table exists. */

@@ -1,3 +1,4 @@
+import type { ClaimValue, Identity } from '../../src/core/identity.js'
 import { agentColumnName } from '../../src/core/names.js'
 import {
   type Column,
@@ -9,6 +10,8 @@ import {
   type TableRef,
   type ValueType,
 } from '../../src/core/schema-model.js'
+import { parsePolicy, policyFaultText } from '../../src/policy/policy-document.js'
+import { compilePolicy, type PolicyEngine } from '../../src/policy/policy-engine.js'
 
 /** Small catalogs for tests of the policy, written as data. */
 
@@ -112,3 +115,29 @@ export const SHOP = schemaOf(
 export const CUSTOMERS = refOf('public', 'customers')
 export const ORDERS = refOf('public', 'orders')
 export const PAYROLL = refOf('public', 'payroll')
+
+/** The policy as its author would write it, met with a catalog. */
+export function compiled(
+  text: string,
+  schema: SchemaModel = SHOP,
+  schemas: readonly string[] = ['public'],
+): ReturnType<typeof compilePolicy> {
+  const document = parsePolicy(text)
+  if (!document.ok) throw new Error(document.error.map(policyFaultText).join('\n'))
+  return compilePolicy(document.value, schema, { schemas })
+}
+
+/** The engine of a policy that meets its catalog without a finding. */
+export function engineOf(text: string, schema: SchemaModel = SHOP): PolicyEngine {
+  const { engine, findings } = compiled(text, schema)
+  if (findings.length > 0) throw new Error(findings.map((finding) => finding.text).join('\n'))
+  return engine
+}
+
+export function caller(
+  roles: readonly string[],
+  claims: Readonly<Record<string, ClaimValue>> = {},
+  name = 'ann',
+): Identity {
+  return { id: `id-${name}`, name, roles, claims: new Map(Object.entries(claims)) }
+}

@@ -237,7 +237,7 @@ describe('filters', () => {
   })
 
   test('an operator that does not exist is refused with the nearest that does', () => {
-    assert.deepEqual(badFilter({ column: 'id', op: 'get', value: 1 }), {
+    assert.deepEqual(badFilter({ column: 'id', op: 'gtee', value: 1 }), {
       code: 'ARGUMENT_OPERATOR',
       field: 'filters[0].op',
       suggestion: 'gte',

@@ -67,8 +67,9 @@ ORDER BY a.attrelid, a.attnum`
 
 /**
  * `$1`: types. With them come the types they are made of: the base of a domain, the element of a true array. The last two
- * columns say whether a default operator class exists for the type or for one it is binary-coercible to, as the planner
- * would look for it: btree orders and compares, hash compares.
+ * columns are the default operator class that the planner would look for, of the type itself or else of one it is
+ * binary-coercible to: whether it orders (btree) or only compares (hash), and the schema of its operators. Both are NULL
+ * without one, or where the login may not use that schema.
  */
 export const TYPES = `
 WITH RECURSIVE used (oid) AS (
@@ -81,26 +82,33 @@ WITH RECURSIVE used (oid) AS (
   CROSS JOIN LATERAL (VALUES (t.typbasetype), (e.oid)) AS part (oid)
   WHERE part.oid <> 0
 ), classes AS (
-  SELECT o.opcintype, m.amname
-  FROM pg_opclass o
-  JOIN pg_am m ON m.oid = o.opcmethod
-  WHERE o.opcdefault AND m.amname IN ('btree', 'hash')
+  SELECT c.opcintype, m.amname, n.nspname, has_schema_privilege(n.oid, 'USAGE') AS usable
+  FROM pg_opclass c
+  JOIN pg_am m ON m.oid = c.opcmethod
+  JOIN pg_amop p ON p.amopfamily = c.opcfamily AND p.amoplefttype = c.opcintype AND p.amoprighttype = c.opcintype
+                AND p.amopstrategy = CASE m.amname WHEN 'btree' THEN 3 ELSE 1 END
+  JOIN pg_operator o ON o.oid = p.amopopr
+  JOIN pg_namespace n ON n.oid = o.oprnamespace
+  WHERE c.opcdefault AND m.amname IN ('btree', 'hash')
 )
 SELECT t.oid::text, n.nspname::text, t.typname::text, t.typtype::text,
        t.typbasetype::text, t.typtypmod::text, format_type(t.typbasetype, t.typtypmod),
        t.typnotnull::text, (t.typdefault IS NOT NULL)::text, e.oid::text,
        (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid = t.oid)::text,
-       EXISTS (SELECT FROM classes c WHERE c.amname = 'btree' AND c.opcintype = ANY (alike.oids))::text,
-       EXISTS (SELECT FROM classes c WHERE c.opcintype = ANY (alike.oids))::text
+       CASE WHEN best.usable THEN best.amname::text END, CASE WHEN best.usable THEN best.nspname::text END
 FROM used
 JOIN pg_type t ON t.oid = used.oid
 JOIN pg_namespace n ON n.oid = t.typnamespace
 LEFT JOIN pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
-CROSS JOIN LATERAL (
-  SELECT array_agg(k.casttarget) || t.oid AS oids
-  FROM pg_cast k
-  WHERE k.castsource = t.oid AND k.castmethod = 'b' AND k.castcontext = 'i'
-) AS alike`
+LEFT JOIN LATERAL (
+  SELECT c.amname, c.nspname, c.usable
+  FROM classes c
+  WHERE c.opcintype = t.oid
+     OR c.opcintype IN (SELECT k.casttarget FROM pg_cast k
+                        WHERE k.castsource = t.oid AND k.castmethod = 'b' AND k.castcontext = 'i')
+  ORDER BY c.opcintype = t.oid DESC, c.amname = 'btree' DESC
+  LIMIT 1
+) AS best ON true`
 
 /**
  * `$1`: relations. The key columns of every usable index, INCLUDE columns left out, 0 for an expression. Only btree can

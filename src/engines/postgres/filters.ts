@@ -65,6 +65,8 @@ export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void 
       writeNullTest(w, column, filter.op)
       return
     case 'ilike':
+      // Folds case by the column's collation, character by character; `C` folds ASCII letters alone. As text, so that the
+      // padding of `char(n)` is no part of what a pattern has to match.
       w.keyword('t.').identifier(column.name).keyword('::text ILIKE ').param(safePattern(filter.value))
       return
     case 'in':

@@ -266,9 +266,13 @@ function catalogType(row: Row): CatalogType {
     hasDefault: flag(row, 8),
     element: row[9] ?? undefined,
     labels: isText(labels) ? parseList(row, 10, isText) : [],
-    btree: flag(row, 11),
-    anyOperatorClass: flag(row, 12),
+    operators: operatorClass(row),
   }
+}
+
+function operatorClass(row: Row): CatalogType['operators'] {
+  const [method, schema] = [row[11], row[12]]
+  return isText(schema) && (method === 'btree' || method === 'hash') ? { method, schema } : undefined
 }
 
 function loginFacts(catalog: Catalog): LoginFacts {

@@ -1,4 +1,4 @@
-import type { LogicalType, ValueType } from '../../core/schema-model.js'
+import { catalogName, type LogicalType, type ValueType } from '../../core/schema-model.js'
 
 /** One row of `pg_type` with what introspection needs of it. */
 export interface CatalogType {
@@ -16,8 +16,8 @@ export interface CatalogType {
   /** Element type, for a true array alone. */
   readonly element: string | undefined
   readonly labels: readonly string[]
-  readonly btree: boolean
-  readonly anyOperatorClass: boolean
+  /** The default operator class that serves the type, and the schema of its operators. */
+  readonly operators: { readonly method: 'btree' | 'hash'; readonly schema: string } | undefined
 }
 
 /** Types by object id. */
@@ -62,7 +62,9 @@ const MODIFIER_LENGTH_WORD = 4
 export function valueType(types: CatalogTypes, oid: string, modifier: number, native: string): ValueType {
   const type = types.get(oid)
   if (type === undefined) return { logical: 'unknown', native, equality: false, ordered: false }
-  if (type.kind === 'd') return { ...valueType(types, type.base, type.baseModifier, type.baseNative), native }
+  if (type.kind === 'd') {
+    return { ...valueType(types, type.base, type.baseModifier, type.baseNative), native, domain: true }
+  }
   if (type.element !== undefined) return arrayType(types, type.element, modifier, native)
   if (type.kind === 'e') return { logical: 'enum', native, labels: type.labels, equality: true, ordered: true }
   const shape = shapeOf(type)
@@ -107,8 +109,14 @@ function hasLength(type: CatalogType): boolean {
  * JSON is never compared, although the engine can compare jsonb: text that reads back equal need not be equal as written.
  * A composite's operators fail at run time when a member has none, so it is not compared either.
  */
-function comparisons(type: CatalogType, shape: Shape): { equality: boolean; ordered: boolean } {
+function comparisons(type: CatalogType, shape: Shape): Pick<ValueType, 'equality' | 'ordered' | 'operatorSchema'> {
   if (shape.logical === 'json' || type.kind === 'c' || type.kind === 'p') return { equality: false, ordered: false }
   if (type.kind === 'r' || type.kind === 'm') return { equality: true, ordered: true }
-  return { equality: type.anyOperatorClass, ordered: type.btree }
+  if (type.operators === undefined) return { equality: false, ordered: false }
+  const { method, schema } = type.operators
+  return {
+    equality: true,
+    ordered: method === 'btree',
+    ...(schema === 'pg_catalog' ? {} : { operatorSchema: catalogName(schema) }),
+  }
 }

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Cancellation } from '../../src/engines/engine.js'
+import { eventually, POSTGRES_TARGETS, type TestDatabase } from '../support/postgres.js'
+import { outcome, testDriver } from '../support/postgres-driver.js'
+
+const SLOW = 'SELECT 1 FROM pg_sleep(600)'
+
+const active = async (db: TestDatabase) => (await db.sessions()).filter((session) => session.state === 'active')
+const runsOneSlow = (db: TestDatabase) => eventually('it runs', async () => (await active(db)).length === 1)
+const nothingRuns = (db: TestDatabase) => eventually('nothing runs on', async () => (await active(db)).length === 0)
+
+for (const target of POSTGRES_TARGETS) {
+  describe(`ending calls on the ${target.label} server`, () => {
+    const database = async () => (await target.start()).createDatabase()
+
+    test('a statement past its timeout is stopped on the server, and its connection is not used again', async (t) => {
+      const db = await database()
+      const { run, cell } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      const before = await cell('SELECT pg_backend_pid()')
+      const { code, reason } = outcome(await run(SLOW, [], { timeoutMs: 50 }))
+      assert.equal(code, 'TIMEOUT')
+      assert.match(reason, /50 ms/)
+      await nothingRuns(db)
+      assert.notEqual(await cell('SELECT pg_backend_pid()'), before)
+    })
+
+    test('a cancelled call is stopped on the server, and its connection is not used again', async (t) => {
+      const db = await database()
+      const { run, cell } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      const before = await cell('SELECT pg_backend_pid()')
+      const cancellation = new Cancellation()
+      const running = run(SLOW, [], { cancellation })
+      await runsOneSlow(db)
+      cancellation.request('CANCELLED')
+      assert.equal(outcome(await running).code, 'CANCELLED')
+      await nothingRuns(db)
+      assert.notEqual(await cell('SELECT pg_backend_pid()'), before)
+    })
+
+    test('a cancel in the turn in which the statement is sent still stops it', async (t) => {
+      const db = await database()
+      const { run, cell } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      for (let round = 0; round < 5; round++) {
+        await cell('SELECT 1')
+        const cancellation = new Cancellation()
+        const running = run(SLOW, [], { cancellation })
+        // The pool hands out an idle connection on the next tick, so the statement leaves right before this.
+        setImmediate(() => cancellation.request('TIMEOUT'))
+        assert.equal(outcome(await running).code, 'TIMEOUT')
+      }
+      await nothingRuns(db)
+    })
+
+    test('a call cancelled before it starts touches no connection', async (t) => {
+      const db = await database()
+      const { run } = testDriver(t, db.reader())
+      const cancellation = new Cancellation()
+      cancellation.request('CANCELLED')
+      assert.equal(outcome(await run(SLOW, [], { cancellation })).code, 'CANCELLED')
+      assert.deepEqual(await db.sessions(), [])
+    })
+
+    test('a call cancelled while it waits leaves the line at once, and the others keep their order', async (t) => {
+      const db = await database()
+      const { run } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      const ended: string[] = []
+      const first = new Cancellation()
+      const second = new Cancellation()
+      const calls = [
+        run(SLOW, [], { cancellation: first }).then(() => ended.push('first')),
+        run('SELECT 2', [], { cancellation: second }).then((result) => ended.push(`second ${outcome(result).code}`)),
+        run('SELECT 3').then((result) => ended.push(`third ${outcome(result).code}`)),
+        run('SELECT 4').then((result) => ended.push(`fourth ${outcome(result).code}`)),
+      ]
+      await runsOneSlow(db)
+      second.request('CANCELLED')
+      await calls[1]
+      assert.deepEqual(ended, ['second CANCELLED'])
+      first.request('CANCELLED')
+      await Promise.all(calls)
+      assert.deepEqual(ended, ['second CANCELLED', 'first', 'third OK', 'fourth OK'])
+    })
+
+    test('waiting too long for a connection is OVERLOADED, never TIMEOUT', async (t) => {
+      const db = await database()
+      const { run } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      const cancellation = new Cancellation()
+      const running = run(SLOW, [], { cancellation })
+      await runsOneSlow(db)
+      const { code, reason } = outcome(await run('SELECT 1', [], { acquireTimeoutMs: 20, timeoutMs: 10 }))
+      assert.equal(code, 'OVERLOADED')
+      assert.match(reason, /pool wait/)
+      cancellation.request('CANCELLED')
+      await running
+      assert.equal(outcome(await run('SELECT 1')).code, 'OK')
+    })
+
+    test('the wait for a connection does not count against the timeout of the statement', async (t) => {
+      const db = await database()
+      const { run } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      const first = run('SELECT 1 FROM pg_sleep(0.4)')
+      const second = await run('SELECT 2', [], { timeoutMs: 300 })
+      assert.equal(outcome(second).code, 'OK')
+      assert.ok(second.ok && second.value.queueMs >= 300)
+      assert.ok((await first).ok)
+    })
+
+    test('closing the driver ends what runs and what waits, and leaves no session', async (t) => {
+      const db = await database()
+      const { driver, run } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      const running = run(SLOW)
+      const waiting = run('SELECT 1')
+      await runsOneSlow(db)
+      await driver.close()
+      assert.equal(outcome(await running).code, 'CANCELLED')
+      assert.equal(outcome(await waiting).code, 'CONNECTOR_UNAVAILABLE')
+      assert.equal(outcome(await run('SELECT 1')).code, 'CONNECTOR_UNAVAILABLE')
+      assert.equal(outcome(await driver.introspect(['public'])).code, 'CONNECTOR_UNAVAILABLE')
+      await eventually('no session remains', async () => (await db.sessions()).length === 0)
+    })
+  })
+}

@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { agentColumnName, cleanText } from '../../src/core/names.js'
+import { type Column, catalogName, type Table, type ValueType } from '../../src/core/schema-model.js'
+import { TYPES, tableOf } from './schema.js'
+
+/** Tables with names and types of every kind that a catalog may hold, and values of those types. */
+
+const ODD_NAMES = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'columns',
+  'columns_key',
+  'limit',
+  'filters',
+  'select',
+  'a b',
+  'a.b',
+  '"; DROP TABLE x; --',
+  '1',
+  '$ref',
+  'Ünïcode',
+  '\u{1f600}',
+  'count',
+  'x'.repeat(128),
+]
+
+export const columnName = fc.oneof(
+  fc.constantFrom(...ODD_NAMES),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 70 }).filter((name) => !name.includes('\0')),
+  fc.stringMatching(/^[a-z]{1,8}$/),
+)
+
+const comment = fc.option(
+  fc.string({ unit: 'binary', maxLength: 40 }).map((text) => cleanText(text, 300)),
+  { nil: undefined },
+)
+
+const valueType: fc.Arbitrary<ValueType> = fc.constantFrom<ValueType>(...Object.values(TYPES), {
+  ...TYPES.mood,
+  labels: ['', 'with "quotes"', 'O\u2019Brien', '__proto__'],
+})
+
+function keyed(type: ValueType): boolean {
+  return type.equality && type.logical !== 'json' && type.logical !== 'array' && type.logical !== 'unknown'
+}
+
+/** A table of one to eight columns, keyed by some of those that can be. */
+export const table: fc.Arbitrary<Table> = fc
+  .record({
+    name: columnName,
+    columns: fc.uniqueArray(fc.record({ name: columnName, type: valueType, nullable: fc.boolean(), comment }), {
+      selector: (column) => agentColumnName(column.name),
+      minLength: 1,
+      maxLength: 8,
+    }),
+    keyLength: fc.nat({ max: 3 }),
+  })
+  .map(({ name, columns, keyLength }) => {
+    const made: readonly Column[] = columns.map((column, i) => ({
+      name: catalogName(column.name),
+      agentName: agentColumnName(column.name),
+      catalogId: i + 1,
+      type: column.type,
+      nullable: column.nullable,
+      hasDefault: false,
+      generated: 'no',
+      ...(column.comment === undefined || column.comment === '' ? {} : { comment: column.comment }),
+    }))
+    const primaryKey = made.filter(({ type }) => keyed(type)).map((column) => column.name)
+    return { ...tableOf(name, { columns: {} }), columns: made, primaryKey: primaryKey.slice(0, keyLength) }
+  })
+
+/** Texts of values that fit the type, for the types that can be compared. */
+export function valueText(type: ValueType): fc.Arbitrary<string> {
+  switch (type.logical) {
+    case 'integer': {
+      const [min, max] = type.range ?? [-1_000, 1_000]
+      return fc.integer({ min, max }).map(String)
+    }
+    case 'bigint':
+      return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String)
+    case 'decimal':
+      return fc.constantFrom('0', '-12.50', '12345678901234567890.1', 'NaN')
+    case 'float':
+      return fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)
+    case 'boolean':
+      return fc.constantFrom('true', 'false')
+    case 'timestamp':
+      return fc.constantFrom('2024-02-29T23:59:59.5', '0001-01-01T00:00:00').map((t) => t + (type.withZone ? 'Z' : ''))
+    case 'date':
+      return fc.constantFrom('2024-02-29', '0044-03-15 BC')
+    case 'time':
+      return fc.constantFrom('24:00:00', '13:45:00.25').map((t) => t + (type.withZone ? '-05:30' : ''))
+    case 'interval':
+      return fc.constantFrom('PT0S', 'P1Y-2M3DT4H')
+    case 'uuid':
+      return fc.uuid()
+    case 'bytes':
+      return fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes).toString('base64'))
+    case 'enum':
+      return fc.constantFrom(...(type.labels ?? []))
+    default:
+      return fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.replaceAll('\0', '').replaceAll('\\', ''))
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * What the product promises of a policy, sentence by sentence and as slowly as it reads. It shares no code with the
+ * policy engine: property tests hold the two against each other.
+ */
+
+export type ModelOperation = 'get' | 'search' | 'aggregate'
+export type ModelCell = string | number | null
+export type ModelRow = Readonly<Record<string, ModelCell>>
+export type ModelClaims = Readonly<Record<string, string | number | readonly (string | number)[]>>
+
+export interface ModelFilter {
+  readonly column: string
+  readonly op: string
+  readonly value?: string | number | { readonly claim: string }
+  readonly values?: readonly (string | number)[] | { readonly claim: string }
+}
+
+export interface ModelTable {
+  readonly mask?: readonly string[]
+  readonly columns?: readonly string[]
+  readonly aggregate?: boolean | { readonly columns: readonly string[] }
+  readonly row_filter?: readonly ModelFilter[]
+  readonly row_cap?: number
+}
+
+export interface ModelRole {
+  readonly read?: readonly string[]
+  readonly aggregate?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly mask?: Readonly<Record<string, readonly string[]>>
+  readonly row_filter?: Readonly<Record<string, readonly ModelFilter[]>>
+  readonly row_cap?: number
+}
+
+export interface ModelPolicy {
+  readonly version: 1
+  readonly defaults?: { readonly row_cap?: number }
+  readonly tables: Readonly<Record<string, ModelTable>>
+  readonly roles: Readonly<Record<string, ModelRole>>
+  readonly identities?: Readonly<Record<string, { readonly row_cap?: number }>>
+}
+
+/** One table of the database as the model needs it. */
+export interface ModelCatalogTable {
+  readonly columns: Readonly<Record<string, 'integer' | 'text'>>
+  readonly key: readonly string[]
+}
+
+export interface ModelCaller {
+  readonly name: string
+  readonly roles: readonly string[]
+  readonly claims: ModelClaims
+}
+
+export class PolicyModel {
+  readonly #policy: ModelPolicy
+  readonly #catalog: Readonly<Record<string, ModelCatalogTable>>
+
+  constructor(policy: ModelPolicy, catalog: Readonly<Record<string, ModelCatalogTable>>) {
+    this.#policy = policy
+    this.#catalog = catalog
+  }
+
+  #table(table: string): ModelTable | undefined {
+    return Object.hasOwn(this.#policy.tables, table) ? this.#policy.tables[table] : undefined
+  }
+
+  #roles(caller: ModelCaller): readonly ModelRole[] {
+    const known = Object.entries(this.#policy.roles).filter(([name]) => caller.roles.includes(name))
+    return known.map(([, role]) => role)
+  }
+
+  /** "`*` means every table named under `tables:`." */
+  #covers(list: readonly string[] | undefined, table: string): boolean {
+    return list !== undefined && this.#table(table) !== undefined && (list.includes('*') || list.includes(table))
+  }
+
+  /** "`read` grants get, search, … and aggregate; `aggregate` grants aggregates alone"; "an explicit deny wins". */
+  granting(caller: ModelCaller, table: string, operation: ModelOperation): readonly ModelRole[] {
+    const roles = this.#roles(caller)
+    if (roles.some((role) => this.#covers(role.deny, table))) return []
+    if (operation === 'aggregate' && this.#table(table)?.aggregate === false) return []
+    return roles.filter(
+      (role) => this.#covers(role.read, table) || (operation === 'aggregate' && this.#covers(role.aggregate, table)),
+    )
+  }
+
+  /**
+   * "A column is usable in an operation when a granting role without a row filter shows it, or when every granting role
+   * shows it; a table-level mask always hides it." An allow list hides what it does not name; aggregates keep to theirs.
+   */
+  shows(caller: ModelCaller, table: string, operation: ModelOperation, column: string): boolean {
+    const policy = this.#table(table)
+    const granting = this.granting(caller, table, operation)
+    if (policy === undefined || granting.length === 0) return false
+    if (policy.mask?.includes(column) === true) return false
+    if (policy.columns !== undefined && !policy.columns.includes(column)) return false
+    const { aggregate } = policy
+    if (operation === 'aggregate' && typeof aggregate === 'object' && !aggregate.columns.includes(column)) return false
+    const roleShows = (role: ModelRole) => role.mask?.[table]?.includes(column) !== true
+    const unfiltered = granting.filter((role) => role.row_filter?.[table] === undefined)
+    return unfiltered.some(roleShows) || granting.every(roleShows)
+  }
+
+  columnsShown(caller: ModelCaller, table: string, operation: ModelOperation): readonly string[] {
+    if (!this.allowed(caller, table, operation)) return []
+    const columns = Object.keys(this.#catalog[table]?.columns ?? {})
+    return columns.filter((column) => this.shows(caller, table, operation, column))
+  }
+
+  /** Deny by default; an operation needs something to show, and `get` its whole key. */
+  allowed(caller: ModelCaller, table: string, operation: ModelOperation): boolean {
+    const catalog = this.#catalog[table]
+    if (catalog === undefined || this.granting(caller, table, operation).length === 0) return false
+    const shown = Object.keys(catalog.columns).filter((column) => this.shows(caller, table, operation, column))
+    if (operation !== 'get') return shown.length > 0
+    return catalog.key.length > 0 && catalog.key.every((column) => shown.includes(column))
+  }
+
+  /** "Row scope is computed per operation …: any of their filters (a role without one: all rows), and always the table's." */
+  inScope(caller: ModelCaller, table: string, operation: ModelOperation, row: ModelRow): boolean {
+    const holds = (filters: readonly ModelFilter[]) =>
+      filters.every((filter) => this.#holds(filter, table, row, caller))
+    if (!holds(this.#table(table)?.row_filter ?? [])) return false
+    return this.granting(caller, table, operation).some((role) => holds(role.row_filter?.[table] ?? []))
+  }
+
+  /** Whether the caller's claims let any row be in scope at all: "a claim that is missing fails closed". */
+  claimsSuffice(caller: ModelCaller, table: string, operation: ModelOperation): boolean {
+    const usable = (filters: readonly ModelFilter[]) =>
+      filters.every((filter) => this.#operands(filter, table, caller) !== undefined)
+    if (!usable(this.#table(table)?.row_filter ?? [])) return false
+    return this.granting(caller, table, operation).some((role) => usable(role.row_filter?.[table] ?? []))
+  }
+
+  /** "Every limit may also stand under a table, a role, an identity; the most specific wins"; of several roles, the largest. */
+  rowCap(caller: ModelCaller, table: string, builtIn: number): number {
+    const own = this.#policy.identities?.[caller.name]?.row_cap
+    if (own !== undefined) return own
+    const base = this.#table(table)?.row_cap ?? this.#policy.defaults?.row_cap ?? builtIn
+    const operations = ['get', 'search', 'aggregate'] as const
+    const granting = operations.flatMap((operation) => this.granting(caller, table, operation))
+    return granting.reduce((largest, role) => Math.max(largest, role.row_cap ?? base), granting.length === 0 ? base : 0)
+  }
+
+  /** The values to compare with, or undefined where a claim is missing, misfits, or is a list where `in` is not. */
+  #operands(filter: ModelFilter, table: string, caller: ModelCaller): readonly (string | number)[] | undefined {
+    const source = filter.values ?? filter.value
+    if (source === undefined) return []
+    const isText = this.#catalog[table]?.columns[filter.column] === 'text'
+    if (typeof source !== 'object') return [source]
+    if (!('claim' in source)) return source
+    const claim = Object.hasOwn(caller.claims, source.claim) ? caller.claims[source.claim] : undefined
+    if (claim === undefined || (typeof claim === 'object' && filter.op !== 'in')) return undefined
+    const values = typeof claim === 'object' ? claim : [claim]
+    const fitting = values.filter((value) => (isText ? typeof value === 'string' : /^-?\d+$/.test(String(value))))
+    return fitting.length === values.length ? values : undefined
+  }
+
+  /** A comparison with NULL holds for nothing but `is_null`. */
+  #holds(filter: ModelFilter, table: string, row: ModelRow, caller: ModelCaller): boolean {
+    const cell = row[filter.column] ?? null
+    if (filter.op === 'is_null') return cell === null
+    if (filter.op === 'not_null') return cell !== null
+    const operands = this.#operands(filter, table, caller)
+    if (operands === undefined || cell === null) return false
+    const same = (operand: string | number) => String(operand) === String(cell)
+    const [operand = 0] = operands
+    const order =
+      typeof cell === 'number' ? cell - Number(operand) : cell < String(operand) ? -1 : same(operand) ? 0 : 1
+    switch (filter.op) {
+      case 'in':
+        return operands.some(same)
+      case 'eq':
+        return same(operand)
+      case 'neq':
+        return !same(operand)
+      case 'gt':
+        return order > 0
+      case 'gte':
+        return order >= 0
+      case 'lt':
+        return order < 0
+      case 'lte':
+        return order <= 0
+      default:
+        throw new Error(`the model does not know ${filter.op}`)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { TestContext } from 'node:test'
+import type { GatewayError } from '../../src/core/errors.js'
+import type { Result } from '../../src/core/result.js'
+import type { Param } from '../../src/core/statement.js'
+import { Cancellation, type Driver, type ExecuteOptions, type Rows } from '../../src/engines/engine.js'
+import { createPostgresDriver } from '../../src/engines/postgres/driver.js'
+import type { Observation } from '../../src/observe/observation.js'
+import type { ConnectorSettings } from '../../src/threads/messages.js'
+import { statement } from './postgres.js'
+
+export interface TestDriver {
+  readonly driver: Driver
+  readonly observed: readonly Observation[]
+  /** Runs SQL; limits not given are generous. */
+  run(text: string, params?: readonly Param[], options?: Partial<ExecuteOptions>): Promise<Result<Rows, GatewayError>>
+  /** The first cell of the first row; a failure is thrown. */
+  cell(text: string): Promise<string | null>
+}
+
+/** A driver that is closed when the test ends. */
+export function testDriver(t: TestContext, settings: ConnectorSettings): TestDriver {
+  const observed: Observation[] = []
+  const driver = createPostgresDriver(settings, {
+    observe: (observation) => observed.push(observation),
+    nowMs: () => performance.now(),
+  })
+  t.after(() => driver.close())
+  const run: TestDriver['run'] = (text, params = [], options = {}) =>
+    driver.execute(statement(text, params), {
+      timeoutMs: 20_000,
+      acquireTimeoutMs: 20_000,
+      bytesMax: 10_000_000,
+      cancellation: new Cancellation(),
+      ...options,
+    })
+  const cell = async (text: string): Promise<string | null> => {
+    const result = await run(text)
+    if (!result.ok) throw new Error(JSON.stringify(result.error))
+    return result.value.rows[0]?.[0] ?? null
+  }
+  return { driver, observed, run, cell }
+}
+
+/** The code and the reason of a failure; a success has the code OK. */
+export function outcome(result: Result<unknown, GatewayError>): { readonly code: string; readonly reason: string } {
+  return result.ok ? { code: 'OK', reason: '' } : { code: result.error.code, reason: result.error.reason ?? '' }
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { recordMembers } from '../../src/audit/entry-text.js'
+import type { AuditRecord } from '../../src/core/audit-entry.js'
+import { AUDIT_LINE_CHARS_MAX, AUDIT_TEXT_CHARS_MAX } from '../../src/core/limits.js'
+import type { ValueKeeping } from '../../src/threads/messages.js'
+import { auditRecord } from '../support/audit-records.js'
+
+const digest = (column: string, value: string) => `hmac:${column}/${value}`
+
+function textOf(record: AuditRecord, keeping: ValueKeeping = 'hash'): string {
+  return `{${recordMembers(record, 'i1', keeping, digest)}}`
+}
+
+function entryOf(record: AuditRecord, keeping: ValueKeeping = 'hash'): Record<string, unknown> {
+  return JSON.parse(textOf(record, keeping)) as Record<string, unknown>
+}
+
+const TEXT_FIELDS = [
+  'id',
+  'time',
+  'connector',
+  'request_id',
+  'trace_id',
+  'identity',
+  'key_id',
+  'client',
+  'address',
+  'tool',
+  'target',
+  'reason',
+] as const
+
+test('members stand in the documented order whatever the order of the record, and absent ones are left out', () => {
+  const record = auditRecord('a', { trace_id: 't', reason: 'r', affected: 1, count: 2 })
+  const reversed = Object.fromEntries(Object.entries(record).reverse()) as unknown as AuditRecord
+  const expected =
+    'id time instance connector epoch request_id trace_id identity key_id roles client address tool operation target plan decision code reason effect rows affected count duration_ms'
+  assert.equal(Object.keys(entryOf(record)).join(' '), expected)
+  assert.equal(textOf(reversed), textOf(record))
+  const { connector: _, ...without } = record
+  assert.equal('connector' in entryOf(without), false)
+})
+
+test('hostile text in any field yields one line of harmless characters and is kept in full', () => {
+  const hostile = `a\nb\r\u001b[31m\u0000\u007f\u009b2J\u0085\u2028\u2029\u202e\u2066\u200f\u061c\u200b\ufeff\u{e0041}","hash":"x"}`
+  for (const name of TEXT_FIELDS) {
+    const text = textOf(auditRecord('a', { [name]: hostile }))
+    assert.match(text, /^[\x20-\x7e]+$/, name)
+    assert.equal((JSON.parse(text) as Record<string, unknown>)[name], hostile, name)
+  }
+  const plan = {
+    columns: [hostile],
+    filters: [{ column: hostile, op: 'eq' as const, values: [hostile] }],
+    group_by: [hostile],
+    metrics: [{ fn: 'sum' as const, column: hostile }],
+    order: [{ by: hostile, direction: 'asc' as const }],
+  }
+  const text = textOf(auditRecord('a', { roles: [hostile], plan }), 'full')
+  assert.match(text, /^[\x20-\x7e]+$/)
+  assert.deepEqual((JSON.parse(text) as AuditRecord).plan, plan)
+})
+
+test('any text at all yields one line without control, separator or bidirectional characters', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 200 })
+  fc.assert(
+    fc.property(text, text, (client, value) => {
+      const line = textOf(
+        auditRecord('a', { client, plan: { filters: [{ column: 'c', op: 'eq', values: [value] }] } }),
+        'full',
+      )
+      assert.doesNotMatch(line, /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u)
+      const entry = JSON.parse(line) as AuditRecord
+      assert.equal(entry.client, client)
+      assert.equal(entry.plan?.filters?.[0]?.values?.[0], value)
+    }),
+  )
+})
+
+test('readable text of other languages stays readable', () => {
+  assert.ok(textOf(auditRecord('a', { identity: 'José 北京' })).includes('"identity":"José 北京"'))
+})
+
+test('every text field is capped, and a cut one shows it', () => {
+  for (const name of TEXT_FIELDS) {
+    const value = entryOf(auditRecord('a', { [name]: 'x'.repeat(100_000) }))[name]
+    assert.ok(typeof value === 'string' && value.length <= (name === 'reason' ? 1_024 : AUDIT_TEXT_CHARS_MAX), name)
+    assert.ok(value.endsWith('…'), name)
+  }
+  const roles = entryOf(auditRecord('a', { roles: Array.from({ length: 500 }, (_, i) => `role${i}`) }))['roles']
+  assert.ok(Array.isArray(roles) && roles.length === 51 && roles.at(-1) === '…')
+})
+
+test('filter values are kept, replaced by digests or left out as configured', () => {
+  const plan = { filters: [{ column: 'country', op: 'in' as const, values: ['DE', 'FR'] }] }
+  const filtersFor = (keeping: ValueKeeping) =>
+    (entryOf(auditRecord('a', { plan }), keeping) as unknown as AuditRecord).plan?.filters
+  assert.deepEqual(filtersFor('full'), plan.filters)
+  assert.deepEqual(filtersFor('hash'), [
+    { column: 'country', op: 'in', values: ['hmac:country/DE', 'hmac:country/FR'] },
+  ])
+  assert.deepEqual(filtersFor('none'), [{ column: 'country', op: 'in' }])
+})
+
+test('a full list of a thousand digests fits an entry', () => {
+  const values = Array.from({ length: 1_000 }, (_, i) => String(i))
+  const members = recordMembers(
+    auditRecord('a', { plan: { filters: [{ column: 'id', op: 'in', values }] } }),
+    'i1',
+    'hash',
+    () => `hmac:${'0'.repeat(32)}`,
+  )
+  const { plan } = JSON.parse(`{${members}}`) as AuditRecord
+  assert.equal(plan?.filters?.[0]?.values?.length, 1_000)
+  assert.equal(plan?.cut, undefined)
+})
+
+test('a line never exceeds its cap: the plan loses values first, then all but the mark', () => {
+  const values = Array.from({ length: 1_000 }, () => '\u202e'.repeat(1_000))
+  const wide = entryOf(
+    auditRecord('a', { plan: { columns: ['id'], filters: [{ column: 'id', op: 'in', values }] } }),
+    'full',
+  )
+  assert.deepEqual(wide['plan'], { columns: ['id'], filters: [{ column: 'id', op: 'in' }], cut: true })
+  const columns = Array.from({ length: 1_600 }, (_, i) => `${'c'.repeat(60)}${i}`)
+  const worst = auditRecord('a', { plan: { columns }, roles: Array.from({ length: 50 }, () => '\u202e'.repeat(64)) })
+  const everyField = Object.fromEntries(TEXT_FIELDS.map((name) => [name, '\u202e'.repeat(2_000)]))
+  const text = textOf({ ...worst, ...everyField }, 'full')
+  assert.ok(text.length <= AUDIT_LINE_CHARS_MAX, `${text.length}`)
+  assert.deepEqual((JSON.parse(text) as AuditRecord).plan, { cut: true })
+})

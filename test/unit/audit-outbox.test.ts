@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import Database from 'better-sqlite3'
+import { chainKeys, verifyChain } from '../../src/audit/chain.js'
+import { loadChainKey } from '../../src/audit/chain-key.js'
+import { Outbox } from '../../src/audit/outbox.js'
+import { AUDIT_PROBE_BYTES } from '../../src/core/limits.js'
+import { assertWholeChain, auditRecord, readBuffer } from '../support/audit-records.js'
+
+const root = mkdtempSync(join(tmpdir(), 'runku-audit-'))
+after(() => rmSync(root, { recursive: true }))
+let folders = 0
+
+function newBufferPath(): string {
+  const folder = join(root, String(folders++))
+  mkdirSync(folder)
+  return join(folder, 'audit.db')
+}
+
+const randomBytes = (count: number) => Buffer.alloc(count, 5)
+
+function openAt(path: string, keyPath = `${path}.key`) {
+  const key = loadChainKey({ path: keyPath, mayCreate: true, randomBytes })
+  assert.ok(key.ok, key.ok ? '' : key.error)
+  return Outbox.open({
+    path,
+    durability: 'full',
+    keys: chainKeys(key.value),
+    keeping: 'hash',
+    nowMs: () => 1_000,
+    newInstance: () => 'i1',
+  })
+}
+
+function openOutbox(path: string): Outbox {
+  const opened = openAt(path)
+  assert.ok(opened.ok, opened.ok ? '' : opened.error)
+  return opened.value
+}
+
+function refusal(path: string, keyPath?: string): string {
+  const opened = openAt(path, keyPath)
+  assert.ok(!opened.ok, 'expected a refusal')
+  return opened.error
+}
+
+/** Runs statements on a connection of its own, as another program would. */
+function alter(path: string, sql: string): void {
+  const db = new Database(path)
+  db.exec(sql)
+  db.close()
+}
+
+const records = (...ids: readonly string[]) => ids.map((id) => auditRecord(id))
+
+function seqs(appended: ReturnType<Outbox['append']>): readonly number[] {
+  assert.ok(appended.ok, appended.ok ? '' : appended.error)
+  return appended.value.map(({ seq }) => seq)
+}
+
+test('seq has no gap and the chain goes on across restarts', () => {
+  const path = newBufferPath()
+  for (let run = 0; run < 3; run++) {
+    const outbox = openOutbox(path)
+    assert.equal(outbox.instance, 'i1')
+    assert.deepEqual(seqs(outbox.append(records(`${run}a`, `${run}b`))), [run * 2 + 1, run * 2 + 2])
+    outbox.close()
+  }
+  assertWholeChain(readBuffer(path))
+})
+
+test('a batch that comes twice is stored once and takes no numbers the second time', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  assert.deepEqual(seqs(outbox.append(records('a', 'b'))), [1, 2])
+  assert.deepEqual(seqs(outbox.append(records('a', 'c', 'b', 'c'))), [3])
+  outbox.close()
+  const reopened = openOutbox(path)
+  assert.deepEqual(seqs(reopened.append(records('b', 'd'))), [4])
+  reopened.close()
+  assertWholeChain(readBuffer(path))
+})
+
+test('every file is for the owner alone, whatever the umask', () => {
+  const before = process.umask(0)
+  try {
+    for (const umask of [0, 0o777]) {
+      process.umask(umask)
+      const path = newBufferPathUnder(umask)
+      const outbox = openOutbox(path)
+      seqs(outbox.append(records('a')))
+      for (const suffix of ['', '-wal', '-shm', '.lock', '.key']) {
+        assert.equal((statSync(path + suffix).mode & 0o777).toString(8), '600', suffix)
+      }
+      outbox.close()
+    }
+  } finally {
+    process.umask(before)
+  }
+})
+
+function newBufferPathUnder(umask: number): string {
+  process.umask(0o022)
+  const path = newBufferPath()
+  process.umask(umask)
+  return path
+}
+
+test('a second owner of a buffer is refused with one sentence, also under another name, until the first ends', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  symlinkSync(path, `${path}.alias`)
+  const alias = Outbox.open({
+    path: `${path}.alias`,
+    durability: 'full',
+    keys: chainKeys(randomBytes(32)),
+    keeping: 'hash',
+    nowMs: () => 1_000,
+    newInstance: () => 'i2',
+  })
+  assert.ok(!alias.ok)
+  for (const error of [refusal(path), alias.error])
+    assert.match(error, /^audit\.buffer\.path ".*" is in use by another running gateway/)
+  assert.deepEqual(seqs(outbox.append(records('a'))), [1])
+  outbox.close()
+  openOutbox(path).close()
+})
+
+test('a reader sees the entries while the owner writes', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  seqs(outbox.append(records('a')))
+  assertWholeChain(readBuffer(path))
+  const reader = new Database(path, { readonly: true })
+  reader.exec('BEGIN')
+  assert.equal(reader.prepare('SELECT count(*) FROM entries').pluck().get(), 1)
+  assert.deepEqual(seqs(outbox.append(records('b'))), [2])
+  reader.close()
+  outbox.close()
+})
+
+test('a buffer that must not be used is refused with the reason', () => {
+  const wrongKey = newBufferPath()
+  openOutbox(wrongKey).close()
+  writeFileSync(`${wrongKey}.other`, `${'ab'.repeat(32)}\n`)
+  assert.match(refusal(wrongKey, `${wrongKey}.other`), /made with another chain key/)
+
+  const newer = newBufferPath()
+  openOutbox(newer).close()
+  alter(newer, 'PRAGMA user_version = 99')
+  assert.match(refusal(newer), /written by a newer version/)
+
+  const foreign = newBufferPath()
+  alter(foreign, 'CREATE TABLE identities (id TEXT)')
+  assert.match(refusal(foreign), /another SQLite database/)
+
+  const text = newBufferPath()
+  writeFileSync(text, 'this is no database, it is a text of some length'.repeat(20))
+  assert.match(refusal(text), /not a database/)
+
+  const missing = join(root, 'no-such-folder', 'audit.db')
+  const opened = Outbox.open({
+    path: missing,
+    durability: 'full',
+    keys: chainKeys(randomBytes(32)),
+    keeping: 'hash',
+    nowMs: () => 1_000,
+    newInstance: () => 'i1',
+  })
+  assert.ok(!opened.ok)
+  assert.match(opened.error, /no-such-folder.* cannot be used: ENOENT/)
+
+  const added = newBufferPath()
+  openOutbox(added).close()
+  alter(added, "INSERT INTO entries VALUES (1, 'x', 0, '{}')")
+  assert.match(refusal(added), /another program has added entries/)
+})
+
+test('a failing commit refuses the whole group, leaves order and chain as they were, and the next one may succeed', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  seqs(outbox.append(records('a')))
+  alter(
+    path,
+    "CREATE TRIGGER full BEFORE INSERT ON entries WHEN new.id = 'c' BEGIN SELECT RAISE(ABORT, 'no room'); END",
+  )
+  const refused = outbox.append(records('b', 'c'))
+  assert.ok(!refused.ok)
+  assert.match(refused.error, /takes no entries: no room/)
+  alter(path, 'DROP TRIGGER full')
+  assert.deepEqual(seqs(outbox.append(records('b', 'c'))), [2, 3])
+  outbox.close()
+  assertWholeChain(readBuffer(path))
+})
+
+test('a buffer that was moved away takes nothing until it is back', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  seqs(outbox.append(records('a')))
+  renameSync(path, `${path}.moved`)
+  const refused = outbox.append(records('b'))
+  assert.ok(!refused.ok)
+  assert.match(refused.error, /was removed or replaced/)
+  assert.equal(outbox.probe().ok, false)
+  renameSync(`${path}.moved`, path)
+  assert.ok(outbox.probe().ok)
+  assert.deepEqual(seqs(outbox.append(records('b'))), [2])
+  outbox.close()
+})
+
+test('entries removed from the end stay missing: the chain goes on behind them', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  seqs(outbox.append(records('a', 'b', 'c')))
+  outbox.close()
+  alter(path, 'DELETE FROM entries WHERE seq > 1')
+  const { lines, keys, head } = readBuffer(path)
+  assert.deepEqual(verifyChain(lines, keys, head).faults, [{ kind: 'truncated', fromSeq: 2, toSeq: 3 }])
+  const reopened = openOutbox(path)
+  assert.deepEqual(seqs(reopened.append(records('d'))), [4])
+  reopened.close()
+  const later = readBuffer(path)
+  assert.deepEqual(verifyChain(later.lines, later.keys, later.head).faults, [{ kind: 'removed', fromSeq: 2, toSeq: 3 }])
+})
+
+test('a probe writes for real and leaves nothing behind', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  assert.ok(outbox.probe().ok)
+  alter(
+    path,
+    `CREATE TRIGGER full BEFORE INSERT ON meta WHEN length(new.value) = ${AUDIT_PROBE_BYTES} BEGIN SELECT RAISE(ABORT, 'no room'); END`,
+  )
+  assert.equal(outbox.probe().ok, false)
+  outbox.close()
+  const db = new Database(path, { readonly: true })
+  assert.equal(db.prepare("SELECT count(*) FROM meta WHERE key = 'probe'").pluck().get(), 0)
+  db.close()
+})
+
+test('a chain key is made once, and a missing, short or unreadable one is refused in one sentence', () => {
+  const path = join(root, 'chain.key')
+  const load = (mayCreate: boolean, keyPath = path) => loadChainKey({ path: keyPath, mayCreate, randomBytes })
+  const missing = load(false)
+  assert.ok(!missing.ok && /is missing although the buffer has entries/.test(missing.error))
+  const made = load(true)
+  assert.ok(made.ok)
+  assert.equal(readFileSync(path, 'utf8'), `${'05'.repeat(32)}\n`)
+  const again = load(false)
+  assert.ok(again.ok && Buffer.from(again.value).equals(Buffer.from(made.value)))
+  writeFileSync(path, 'abcd\n')
+  const short = load(true)
+  assert.ok(!short.ok && /expected 64 hex digits \(32 bytes\), found 4 characters/.test(short.error))
+  mkdirSync(join(root, 'folder.key'))
+  const folder = load(true, join(root, 'folder.key'))
+  assert.ok(!folder.ok && /cannot be read \(EISDIR\)/.test(folder.error))
+  const nowhere = load(true, join(root, 'no-such-folder', 'chain.key'))
+  assert.ok(!nowhere.ok && /cannot be made \(ENOENT\)/.test(nowhere.error))
+})
