@@ -16,9 +16,9 @@ import { AuditMailbox } from './threads/audit-mailbox.js'
 import { type Connector, ConnectorSupervisor, disabledConnector } from './threads/connector-supervisor.js'
 import { VERSION } from './version.js'
 
-/** How often folded refusals are looked over, and how often "last used" is written down. */
+/** How often folded refusals are looked over, and how often the store may write down what was used last. */
 const REFUSALS_INTERVAL_MS = 5_000
-const LAST_USED_INTERVAL_MS = 60_000
+const LAST_USED_INTERVAL_MS = 15_000
 
 /** Every entry's id is unique over restarts and grows with time, so that it lies at the end of the index it goes into. */
 function entryIds(wallMs: number): () => string {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { after, describe, test } from 'node:test'
@@ -635,11 +634,19 @@ for (const { name, make } of implementations) {
       }
     })
 
-    test('a second gateway in a process of its own cannot share the port', async () => {
-      const { port } = await start()
-      assert.deepEqual(await listenElsewhere(port), {
+    test('a port that was chosen by number is not shared with a second gateway', async () => {
+      const finder = make({ connectionsMax: 1, onExchange: () => {} })
+      const free = await finder.listen({ host: '127.0.0.1', port: 0 })
+      finder.close()
+      assert.ok(free.ok)
+      const address = { host: '127.0.0.1', port: free.value.port }
+      const [first, second] = [0, 1].map(() => make({ connectionsMax: 1, onExchange: () => {} }))
+      assert.ok(first !== undefined && second !== undefined)
+      servers.push(first, second)
+      assert.deepEqual(await first.listen(address), { ok: true, value: { port: address.port } })
+      assert.deepEqual(await second.listen(address), {
         ok: false,
-        error: `Cannot listen on 127.0.0.1:${port}: the port is already in use.`,
+        error: `Cannot listen on 127.0.0.1:${address.port}: the port is already in use.`,
       })
     })
 
@@ -680,22 +687,6 @@ for (const { name, make } of implementations) {
         heads.map((head) => head.remoteAddress),
         ['127.0.0.1', '::1'],
       )
-    })
-  })
-}
-
-/** What another process is told when it listens on the port with the server it would choose. */
-function listenElsewhere(port: number): Promise<unknown> {
-  const script = `
-    const { createHttpServer } = await import(${JSON.stringify(new URL('../../src/http/create-server.js', import.meta.url).href)})
-    const { server } = await createHttpServer({ connectionsMax: 1, onExchange: () => {} })
-    process.stdout.write(JSON.stringify(await server.listen({ host: '127.0.0.1', port: ${port} })))
-    server.close()
-  `
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, ['--input-type=module', '-e', script], { timeout: 30_000 }, (error, stdout) => {
-      if (error === null) resolve(JSON.parse(stdout))
-      else reject(error)
     })
   })
 }
