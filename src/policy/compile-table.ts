@@ -58,17 +58,23 @@ function draftTable(
   const shown = table.columns.map((_, index) => !masked.has(index) && (allowed?.has(index) ?? true))
   const aggregable = limited === undefined ? shown : shown.map((visible, index) => visible && limited.has(index))
   withholdAliasClash(name, table, findings)
+  const key = draftKey(resolver, policy)
   return {
     name,
-    table,
+    table: policy.key === undefined ? table : withKey(table, key),
     policy,
     toolBase: toolBaseName(policy.tool_name ?? defaultBase(table, schemas)),
     positions: resolver.byName,
     shown,
     aggregable: aggregate === false ? undefined : aggregable,
-    key: draftKey(resolver, policy),
+    key,
     filters: resolver.filters(policy.row_filter ?? [], 'row_filter'),
   }
+}
+
+/** The key that the policy gives stands in for one the catalog lacks: order and cuts of cells then go by it too. */
+function withKey(table: Table, key: readonly number[]): Table {
+  return { ...table, primaryKey: key.flatMap((position) => table.columns[position]?.name ?? []) }
 }
 
 function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {

@@ -147,8 +147,14 @@ const filterError = `one of ${FILTER_OPS.join(', ')}`
 const filterShapes = {
   value: {
     column: name('a column name'),
-    op: z.enum(['eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'ilike'], { error: filterError }),
+    op: z.enum(['eq', 'neq', 'gt', 'gte', 'lt', 'lte'], { error: filterError }),
     value: z.union([literal, claim], { error: `${LITERAL}; or { claim: name }` }),
+  },
+  // A claim is a value and never a pattern: one of "%" would open every row.
+  pattern: {
+    column: name('a column name'),
+    op: z.literal('ilike', { error: filterError }),
+    value: z.string({ error: 'a pattern as text; a claim is a value and cannot be one' }),
   },
   values: {
     column: name('a column name'),
@@ -165,7 +171,7 @@ const filterShapes = {
 
 const filter = z.discriminatedUnion(
   'op',
-  [strict(filterShapes.value), strict(filterShapes.values), strict(filterShapes.none)],
+  [strict(filterShapes.value), strict(filterShapes.pattern), strict(filterShapes.values), strict(filterShapes.none)],
   { error: (issue) => (issue.code === 'invalid_union' ? filterError : 'a filter such as { column, op, value }') },
 )
 const filterList = listOf(filter, 'filters { column, op, value }')

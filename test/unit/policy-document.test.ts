@@ -206,6 +206,12 @@ test('each operator takes exactly the operand it needs', () => {
   for (const filter of wrong) assert.match(refused(filterIn(filter))[0]?.path ?? '', /^tables\.a\.b\.row_filter\[0\]/)
 })
 
+test('a claim is never a pattern', () => {
+  const fault = refused(filterIn('{ column: x, op: ilike, value: { claim: a } }'))[0]
+  assert.match(fault?.path ?? '', /^tables\.a\.b\.row_filter\[0\]/)
+  accepted(filterIn("{ column: x, op: ilike, value: 'A%' }"))
+})
+
 test('an empty filter list is refused, since it would read as a restriction and be none', () => {
   assert.equal(only('version: 1\ntables: { a.b: { row_filter: [] } }').path, 'tables.a.b.row_filter')
   const role = 'version: 1\ntables: { a.b: }\nroles: { r: { row_filter: { a.b: [] } } }'
