@@ -7,8 +7,8 @@ import type { FrontDoor } from '../http/front-door.js'
 import type { Exchange, ResponseHeaders } from '../http/http-server.js'
 import type { Connector } from '../threads/connector-supervisor.js'
 import { CallsInFlight } from './calls-in-flight.js'
-import { checkVersionHeader, takesBatches } from './era.js'
-import { encodeRpcError, joinBatch, type ParsedMessage, parseBody } from './json-rpc.js'
+import { checkClaimedVersion, checkVersionHeader, takesBatches } from './era.js'
+import { encodeEvent, encodeRpcError, joinBatch, type ParsedMessage, parseBody } from './json-rpc.js'
 import { answer, type McpResponse } from './methods.js'
 
 /** Verifies the Authorization header for one connector. */
@@ -158,17 +158,30 @@ export class McpEndpoint {
     visit.exchange.readBody(
       this.#surroundings.bodyBytesMax,
       (body) => {
-        const parsed = parseBody(body)
-        if (!parsed.ok) return this.#refuse(visit, parsed.error, identity)
-        const { messages, batch } = parsed.value
-        if (batch && !takesBatches(visit.exchange.head.headers.get('mcp-protocol-version'))) {
-          const expected = 'one JSON-RPC message; batches ended with revision 2025-03-26'
-          return this.#refuse(visit, { code: 'PROTOCOL_REQUEST', expected }, identity)
-        }
-        this.#dispatch(visit, identity, messages, batch)
+        // From here the reply ends the visit, sent or not.
+        visit.exchange.onAborted(() => {})
+        this.#parse(visit, identity, body)
       },
-      () => this.#refuse(visit, { code: 'PROTOCOL_BODY_TOO_LARGE' }, identity),
+      () => {
+        visit.exchange.onAborted(() => {})
+        this.#refuse(visit, { code: 'PROTOCOL_BODY_TOO_LARGE' }, identity)
+      },
     )
+  }
+
+  #parse(visit: Visit, identity: Identity, body: Uint8Array): void {
+    const parsed = parseBody(body)
+    if (!parsed.ok) return this.#refuse(visit, parsed.error, identity)
+    const { messages, batch } = parsed.value
+    if (batch && !takesBatches(visit.exchange.head.headers.get('mcp-protocol-version'))) {
+      const expected = 'one JSON-RPC message; batches ended with revision 2025-03-26'
+      return this.#refuse(visit, { code: 'PROTOCOL_REQUEST', expected }, identity)
+    }
+    for (const message of messages) {
+      const claimed = checkClaimedVersion(message)
+      if (claimed !== undefined) return this.#refuse(visit, claimed, identity)
+    }
+    this.#dispatch(visit, identity, messages, batch)
   }
 
   #dispatch(visit: Visit, identity: Identity, messages: readonly ParsedMessage[], batch: boolean): void {
@@ -227,8 +240,7 @@ export class McpEndpoint {
     const body = batch ? joinBatch(responses.map((response) => response.body)) : first.body
     const status = batch ? 200 : first.status
     if (!visit.eventStream || status !== 200) return this.#reply(visit, status, [JSON_TYPE, NO_STORE], body)
-    const event = Buffer.concat([Buffer.from('event: message\ndata: '), body, Buffer.from('\n\n')])
-    this.#reply(visit, 200, [['content-type', 'text/event-stream'], NO_STORE], event)
+    this.#reply(visit, 200, [['content-type', 'text/event-stream'], NO_STORE], encodeEvent(body))
   }
 
   /** Ends a request that never became a call: entry first, then the refusal. */
