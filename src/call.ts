@@ -20,6 +20,8 @@ export interface PathSurroundings {
   readonly wallMs: () => number
   /** A fresh id for an entry, unique over restarts. */
   readonly newId: () => string
+  /** Told of every entry once its fate is known, with the milliseconds that took. */
+  readonly meter: (record: AuditRecord, commitMs: number) => void
 }
 
 /** What is known of a request, for its entries. */
@@ -135,8 +137,11 @@ export class CallPath {
   }
 
   #finish(record: AuditRecord, done: (durable: boolean) => void): void {
-    this.#surroundings.audit.append(record, (durable) => {
+    const { audit, nowMs, meter } = this.#surroundings
+    const sentAtMs = nowMs()
+    audit.append(record, (durable) => {
       this.#inFlight -= 1
+      meter(record, nowMs() - sentAtMs)
       done(durable)
     })
   }

@@ -11,6 +11,7 @@ import { createFrontDoor, type FrontDoor } from './http/front-door.js'
 import type { Exchange, ExchangeListener, HttpServer, ListenAddress } from './http/http-server.js'
 import { serveAdmin, serveMcp } from './http/routes.js'
 import { McpEndpoint } from './mcp/endpoint.js'
+import { Metrics } from './observe/metrics.js'
 import type { Observe } from './observe/observation.js'
 import { AuditMailbox } from './threads/audit-mailbox.js'
 import { type Connector, ConnectorSupervisor, disabledConnector } from './threads/connector-supervisor.js'
@@ -93,10 +94,34 @@ export class Gateway {
       store.value.close()
       return audit
     }
-    const path = new CallPath({ audit: audit.value, nowMs: monotonicMs, wallMs: Date.now, newId: entryIds(Date.now()) })
-    const supervisors = superviseConnectors(config, store.value, observe)
+    const supervisors = new Map<string, ConnectorSupervisor>()
+    const metrics = new Metrics(
+      () => [...supervisors.values()].map((supervisor) => supervisor.gauges),
+      () => audit.value.available,
+    )
+    const path = new CallPath({
+      audit: audit.value,
+      nowMs: monotonicMs,
+      wallMs: Date.now,
+      newId: entryIds(Date.now()),
+      meter: (record, commitMs) => metrics.count(record, commitMs),
+    })
+    const observeAll: Observe = (observation) => {
+      metrics.observe(observation)
+      observe(observation)
+    }
+    for (const supervisor of superviseConnectors(config, store.value, observeAll)) {
+      supervisors.set(supervisor.id, supervisor)
+    }
     const connectors = doors(loaded, supervisors, observe)
-    const listening = await listen(config, { observe, store: store.value, audit: audit.value, path, connectors })
+    const listening = await listen(config, {
+      observe,
+      store: store.value,
+      audit: audit.value,
+      path,
+      metrics,
+      connectors,
+    })
     if (!listening.ok) {
       await Promise.all([...supervisors.values()].map((supervisor) => supervisor.stop(0)))
       await audit.value.stop()
@@ -104,6 +129,7 @@ export class Gateway {
       return listening
     }
     const { mcp, admin, fallbackReason } = listening.value
+    metrics.describe({ version: VERSION, node: process.version, http: mcp.server.implementation })
     if (fallbackReason !== undefined) observe({ kind: 'http.fallback', reason: fallbackReason })
     observe({ kind: 'gateway.listening', surface: 'mcp', url: mcp.url })
     observe({ kind: 'gateway.listening', surface: 'admin', url: admin.url })
@@ -157,19 +183,16 @@ function superviseConnectors(
   config: Config,
   store: SqliteAdminStore,
   observe: Observe,
-): ReadonlyMap<string, ConnectorSupervisor> {
-  return new Map(
-    config.connectors.map((connector) => {
-      const surroundings = {
-        observe,
-        nowMs: monotonicMs,
-        random: Math.random,
-        readPolicy: () => store.findPolicy(connector.policy)?.document,
-      }
-      const supervisor = new ConnectorSupervisor(connectorSettings(connector), connector.threads.max, surroundings)
-      return [connector.id, supervisor] as const
-    }),
-  )
+): readonly ConnectorSupervisor[] {
+  return config.connectors.map((connector) => {
+    const surroundings = {
+      observe,
+      nowMs: monotonicMs,
+      random: Math.random,
+      readPolicy: () => store.findPolicy(connector.policy)?.document,
+    }
+    return new ConnectorSupervisor(connectorSettings(connector), connector.threads.max, surroundings)
+  })
 }
 
 /** Every configured path with what answers there. */
@@ -195,6 +218,7 @@ interface FrontParts {
   readonly store: SqliteAdminStore
   readonly audit: AuditMailbox
   readonly path: CallPath
+  readonly metrics: Metrics
   readonly connectors: ReadonlyMap<string, Connector>
 }
 
@@ -230,7 +254,7 @@ async function listen(config: Config, parts: FrontParts): Promise<Result<Listeni
   })
   const ready = () => parts.audit.available && readable(parts.store)
   mcp.value.begin((exchange) => serveMcp(exchange, mcp.value.frontDoor, parts.connectors, endpoint))
-  admin.value.begin((exchange) => serveAdmin(exchange, ready))
+  admin.value.begin((exchange) => serveAdmin(exchange, { ready, scrape: () => parts.metrics.scrape() }))
   const { fallbackReason } = mcp.value
   return ok({
     endpoint,

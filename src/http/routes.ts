@@ -27,20 +27,34 @@ export function serveMcp<C>(
   refuse(exchange, frontDoor.check(exchange.head)?.code ?? 'PROTOCOL_PATH')
 }
 
-/** The admin listener. Probes carry whatever Host their platform likes, so it is not checked for them. */
-export function serveAdmin(exchange: Exchange, ready: () => boolean): void {
+export interface AdminSurface {
+  readonly ready: () => boolean
+  readonly scrape: () => Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+const ADMIN_PATHS = ['/healthz', '/readyz', '/metrics']
+
+/** The admin listener. Probes and scrapes carry whatever Host their platform likes, so it is not checked for them. */
+export function serveAdmin(exchange: Exchange, surface: AdminSurface): void {
   const { method, path } = exchange.head
   const headers = [
     ['content-type', 'application/json'],
     ['cache-control', 'no-store'],
   ] as const
-  const probe = path === '/healthz' || path === '/readyz'
-  if (!probe) return refuse(exchange, 'PROTOCOL_PATH')
+  if (!ADMIN_PATHS.includes(path)) return refuse(exchange, 'PROTOCOL_PATH')
   if (method !== 'GET' && method !== 'HEAD') {
     const body = JSON.stringify({ error: 'This address takes GET.' })
     return exchange.reply(405, [['allow', 'GET, HEAD'], ...headers], body)
   }
+  if (path === '/metrics') return scrape(exchange, surface)
   if (path === '/healthz') return exchange.reply(200, headers, '{"status":"alive"}')
-  const isReady = ready()
-  exchange.reply(isReady ? 200 : 503, headers, isReady ? '{"status":"ready"}' : '{"status":"not_ready"}')
+  const ready = surface.ready()
+  exchange.reply(ready ? 200 : 503, headers, ready ? '{"status":"ready"}' : '{"status":"not_ready"}')
+}
+
+function scrape(exchange: Exchange, surface: AdminSurface): void {
+  surface.scrape().then(
+    ({ contentType, text }) => exchange.reply(200, [['content-type', contentType]], text),
+    () => exchange.reply(500, [['content-type', 'text/plain']], 'the metrics could not be collected'),
+  )
 }

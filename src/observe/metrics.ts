@@ -19,7 +19,8 @@ export interface ConnectorGauges {
   readonly epoch: number | undefined
   readonly drift: number
   readonly threads: { readonly starting: number; readonly serving: number }
-  readonly connections: { readonly idle: number; readonly busy: number } | undefined
+  /** As the threads last told; absent before they did. */
+  readonly connections?: { readonly idle: number; readonly busy: number }
 }
 
 /** One call's meters, found once for each connector, operation and code, because label look-ups cost more than counting. */
@@ -67,14 +68,7 @@ export class Metrics {
   ])
   readonly #reloads = this.#counter('runku_reloads_total', 'Snapshots prepared, by outcome.', ['connector', 'outcome'])
 
-  constructor(build: BuildFacts, connectors: () => readonly ConnectorGauges[], auditAvailable: () => boolean) {
-    this.#gauge('runku_build_info', 'Always 1; the labels say what runs.', ['version', 'node', 'http']).set(
-      { ...build },
-      1,
-    )
-    this.#gauge('runku_http_fallback', '1 when node:http took over from the native server.', []).set(
-      build.http === 'node' ? 1 : 0,
-    )
+  constructor(connectors: () => readonly ConnectorGauges[], auditAvailable: () => boolean) {
     const available = this.#gauge('runku_audit_available', '1 while the audit trail takes entries.', [])
     const inFlight = this.#gauge('runku_in_flight', 'Calls in flight.', ['connector'])
     const epoch = this.#gauge('runku_snapshot_epoch', 'Number of the snapshot in force; 0 without one.', ['connector'])
@@ -99,6 +93,16 @@ export class Metrics {
   }
 
   readonly #onScrape: () => void
+
+  /** Said once, when the listeners are open. */
+  describe(build: BuildFacts): void {
+    this.#gauge('runku_build_info', 'Always 1; the labels say what runs.', ['version', 'node', 'http']).set(
+      { version: build.version, node: build.node, http: build.http },
+      1,
+    )
+    const fallback = build.http === 'node' ? 1 : 0
+    this.#gauge('runku_http_fallback', '1 when node:http took over from the native server.', []).set(fallback)
+  }
 
   /** Counts a call or refusal as its entry tells it, once the entry's fate is known. `commitMs`: the wait for the trail. */
   count(record: AuditRecord, commitMs: number): void {

@@ -10,6 +10,7 @@ import {
   TOOL_LISTS_CACHED_MAX,
 } from '../core/limits.js'
 import { encodeError } from '../core/tool-result.js'
+import type { ConnectorGauges } from '../observe/metrics.js'
 import type { Observe } from '../observe/observation.js'
 import { ConnectorPool, type Lane } from './connector-pool.js'
 import type { ConnectorSettings, FromConnector, OutcomeMessage, PrepareReport, SnapshotHandle } from './messages.js'
@@ -145,6 +146,18 @@ export class ConnectorSupervisor implements Connector {
 
   get report(): PrepareReport | undefined {
     return this.#report
+  }
+
+  /** What a scrape shows of this connector. */
+  get gauges(): ConnectorGauges {
+    const serving = this.#lanes.filter((lane) => lane.serving).length
+    return {
+      connector: this.id,
+      inFlight: this.#calls.size,
+      epoch: this.epoch,
+      drift: this.#report?.drift.length ?? 0,
+      threads: { starting: this.#lanes.length - serving, serving },
+    }
   }
 
   get inFlight(): number {

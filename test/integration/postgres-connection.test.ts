@@ -8,6 +8,9 @@ import { EMBEDDED, eventually, POSTGRES_TARGETS, type TestServer } from '../supp
 import { outcome, testDriver } from '../support/postgres-driver.js'
 import { tcpGate } from '../support/tcp-gate.js'
 
+/** What a connection that wants TLS says first. */
+const SSL_REQUEST = 80_877_103
+
 for (const target of POSTGRES_TARGETS) {
   describe(`connections to the ${target.label} server`, () => {
     const database = async () => (await target.start()).createDatabase()
@@ -93,13 +96,17 @@ for (const target of POSTGRES_TARGETS) {
       const server = await target.start()
       const files = await enableTls(server, t)
       const db = await database()
-      const required = testDriver(t, db.reader({ connection: { tls: 'require' } }))
+      const gate = await tcpGate(server.process.port)
+      t.after(() => gate.shut())
+      const required = testDriver(t, db.reader({ connection: { tls: 'require', port: gate.port } }))
       const encrypted = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
       assert.equal(await required.cell(encrypted), 't')
       const stopped = outcome(await required.run('SELECT 1 FROM pg_sleep(600)', [], { timeoutMs: 50 }))
       assert.equal(stopped.code, 'TIMEOUT')
       await eventually('nothing runs on', async () => (await db.sessions()).every(({ state }) => state !== 'active'))
       assert.deepEqual(required.observed, [], 'no cancel request failed')
+      assert.ok(gate.requests.length >= 2, 'a session and a cancel')
+      assert.ok(gate.requests.every((request) => request === SSL_REQUEST))
 
       const verified = testDriver(t, db.reader({ connection: { tls: 'verify', tlsCaFile: files.certificate } }))
       assert.equal(await verified.cell(encrypted), 't')

@@ -137,6 +137,7 @@ for (const target of POSTGRES_TARGETS) {
       for (let n = 0; n < 3; n++) assert.equal(await cell('SELECT 41 + 1'), '42')
       assert.ok((await run('DEALLOCATE ALL')).ok)
       for (let n = 0; n < 3; n++) assert.equal(await cell('SELECT 41 + 1'), '42')
+      assert.equal(await cell("SELECT count(*) FROM pg_prepared_statements WHERE statement = 'SELECT 41 + 1'"), '1')
     })
 
     test('a statement that fails while it is being prepared does not spoil its later uses', async (t) => {

@@ -8,10 +8,13 @@ export interface TcpGate {
   open(): Promise<void>
   /** Takes connections but passes nothing on, in either direction. */
   mute(): void
+  /** The request code that each connection began with, in order. */
+  readonly requests: readonly number[]
 }
 
 export async function tcpGate(targetPort: number): Promise<TcpGate> {
   const sockets = new Set<Socket>()
+  const requests: number[] = []
   let muted = false
   let server: Server | undefined
   const listen = (port: number): Promise<number> =>
@@ -19,6 +22,7 @@ export async function tcpGate(targetPort: number): Promise<TcpGate> {
       server = createServer((near) => {
         sockets.add(near)
         near.on('error', () => {})
+        near.once('data', (chunk) => requests.push(chunk.readInt32BE(4)))
         if (muted) return
         const far = connect({ host: '127.0.0.1', port: targetPort })
         sockets.add(far)
@@ -37,6 +41,7 @@ export async function tcpGate(targetPort: number): Promise<TcpGate> {
   const port = await listen(0)
   return {
     port,
+    requests,
     open: async () => {
       muted = false
       await listen(port)

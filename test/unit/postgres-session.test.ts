@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
-import { describe, test } from 'node:test'
-import { NAMED_STATEMENTS_MAX, STATEMENT_SHAPES_MAX } from '../../src/core/limits.js'
+import { describe, type TestContext, test } from 'node:test'
+import { CANCEL_GRACE_MS, CANCEL_REPEAT_MS, NAMED_STATEMENTS_MAX, STATEMENT_SHAPES_MAX } from '../../src/core/limits.js'
+import { Cancellation } from '../../src/engines/engine.js'
 import { NamedStatements, ShapesSeen } from '../../src/engines/postgres/named-statements.js'
 import {
   arrayLiteral,
@@ -10,6 +11,7 @@ import {
   type WireConnection,
 } from '../../src/engines/postgres/read-query.js'
 import { ReadQueue } from '../../src/engines/postgres/read-queue.js'
+import { type ReadEnd, runRead } from '../../src/engines/postgres/run-read.js'
 import { clientSettings, SESSION_OPTIONS } from '../../src/engines/postgres/session.js'
 
 describe('named statements', () => {
@@ -147,6 +149,62 @@ describe('one read on the wire', () => {
   test('an array is one literal whose elements mean themselves', () => {
     assert.equal(arrayLiteral([]), '{}')
     assert.equal(arrayLiteral(['NULL', '', 'a"b', 'a\\b', '{,}']), '{"NULL","","a\\"b","a\\\\b","{,}"}')
+  })
+})
+
+describe('stopping a read', () => {
+  /** A session whose server does what the test says, on a clock that the test moves. */
+  function stoppable(t: TestContext) {
+    t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+    const cancellation = new Cancellation()
+    const state: { cancels: number; query?: ReadQuery; end?: ReadEnd } = { cancels: 0 }
+    const session = {
+      submit: (query: ReadQuery) => {
+        state.query = query
+      },
+      cancel: () => {
+        state.cancels += 1
+      },
+    }
+    const request = { text: 'T', params: [], named: undefined, timeoutMs: 100, bytesMax: 10 }
+    const ended = runRead(session, request, cancellation).then((end) => {
+      state.end = end
+    })
+    return { state, cancellation, ended, tick: (ms: number) => t.mock.timers.tick(ms) }
+  }
+
+  test('a cancel is sent again until the server ends the statement, and never after', async (t) => {
+    const { state, cancellation, ended, tick } = stoppable(t)
+    cancellation.request('CANCELLED')
+    assert.equal(state.cancels, 1)
+    tick(CANCEL_REPEAT_MS)
+    assert.equal(state.cancels, 2)
+    state.query?.handleError(new Error('canceling statement'))
+    await ended
+    assert.deepEqual(state.end, { kind: 'stopped', code: 'CANCELLED' })
+    tick(10 * CANCEL_REPEAT_MS)
+    assert.equal(state.cancels, 2)
+  })
+
+  test('a server that does not obey is given up after the grace, and rows that come too late are not handed out', async (t) => {
+    const { state, ended, tick } = stoppable(t)
+    tick(100)
+    assert.equal(state.cancels, 1)
+    assert.equal(state.end, undefined)
+    tick(CANCEL_GRACE_MS)
+    await ended
+    state.query?.handleReadyForQuery()
+    assert.deepEqual(state.end, { kind: 'stopped', code: 'TIMEOUT' })
+  })
+
+  test('a statement that ends in time is never cancelled', async (t) => {
+    const { state, cancellation, ended, tick } = stoppable(t)
+    state.query?.handleReadyForQuery()
+    await ended
+    tick(10_000)
+    cancellation.request('CANCELLED')
+    assert.equal(state.cancels, 0)
+    assert.deepEqual(state.end, { kind: 'rows', rows: [] })
   })
 })
 

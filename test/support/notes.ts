@@ -1,0 +1,70 @@
+/**
+ * A database for whole-path tests: a table with a column of every kind, with NULLs and long cells; rows of four tenants;
+ * a view whose query waits for as long as a test holds the advisory lock `HOLD`, and one that is slow by itself.
+ */
+export const HOLD = 4711
+
+export const NOTES_SETUP = `
+CREATE TYPE mood AS ENUM ('calm', 'loud');
+CREATE TABLE notes (
+  id integer PRIMARY KEY,
+  tenant text NOT NULL,
+  title text,
+  body text,
+  amount numeric(12,2),
+  big bigint,
+  mood mood,
+  active boolean,
+  weight double precision,
+  day date,
+  moment timestamptz,
+  plain timestamp,
+  uid uuid,
+  took interval,
+  tags text[],
+  attributes jsonb,
+  raw bytea,
+  secret text
+);
+INSERT INTO notes
+SELECT n, (ARRAY['acme', 'bolt', 'cone', 'dune'])[1 + n % 4], 'note ' || n,
+       CASE WHEN n % 10 = 3 THEN repeat('long text ', 900) ELSE 'short' END,
+       n * 1.25, 9007199254740993 + n, (ARRAY['calm', 'loud'])[1 + n % 2]::mood, n % 2 = 0, n / 7.0,
+       date '2024-01-01' + n, timestamptz '2024-01-01 10:00:00+00' + n * interval '1 hour',
+       timestamp '2024-01-01 10:00:00' + n * interval '1 hour',
+       ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, n * interval '1 minute',
+       ARRAY['t' || n, NULL], jsonb_build_object('n', n), convert_to(repeat('x', n), 'UTF8'), 'secret ' || n
+FROM generate_series(1, 120) AS n;
+INSERT INTO notes (id, tenant) VALUES (121, 'acme');
+CREATE TABLE links (
+  note_id integer NOT NULL REFERENCES notes,
+  place text NOT NULL,
+  PRIMARY KEY (note_id, place)
+);
+INSERT INTO links SELECT n, 'p' || n FROM generate_series(1, 20) AS n;
+CREATE VIEW held AS SELECT 1 AS id, pg_advisory_xact_lock_shared(${HOLD}) IS NULL AS waited;
+CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(25) IS NULL AS slept;
+ANALYZE;
+`
+
+/** `reader` sees all but `secret`; `clerk` sees notes of its own tenant alone, and no texts. */
+export const NOTES_POLICY = `
+version: 1
+defaults: { query_timeout_ms: 30000 }
+tables:
+  public.notes: { mask: [secret] }
+  public.links: {}
+  public.held: { key: [id] }
+  public.slow: { key: [id] }
+roles:
+  reader: { read: ['*'] }
+  clerk:
+    read: [public.notes]
+    mask: { public.notes: [body] }
+    row_filter: { public.notes: [ { column: tenant, op: eq, value: { claim: tenant } } ] }
+`
+
+/** A call whose statement waits for the lock. */
+export const HELD_CALL = { name: 'get_held_by_pk', arguments: { id: 1 } }
+/** A call whose statement takes longer than any test waits. */
+export const SLOW_CALL = { name: 'get_slow_by_pk', arguments: { id: 1 } }
