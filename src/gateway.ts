@@ -189,7 +189,16 @@ function superviseConnectors(
       observe,
       nowMs: monotonicMs,
       random: Math.random,
-      readPolicy: () => store.findPolicy(connector.policy)?.document,
+      readPolicy: () => {
+        const stored = store.findPolicy(connector.policy)
+        if (stored === undefined) return undefined
+        const { document, version } = stored
+        const known = store.findKnownObjects(connector.policy, version, connector.id)
+        return { document, version, ...(known === undefined ? {} : { known }) }
+      },
+      confirm: (version: number, known: string) => {
+        store.recordKnownObjects(connector.policy, version, connector.id, known)
+      },
     }
     return new ConnectorSupervisor(connectorSettings(connector), connector.threads.max, surroundings)
   })

@@ -119,6 +119,10 @@ export interface AdminStore extends KeyStore {
   removeBinding(identity: string, role: string, connector?: string): Result<void, StoreRefusal>
   /** Keeps every earlier version. `document` is JSON text. */
   applyPolicy(name: string, document: string, author: string): Result<StoredPolicy, StoreRefusal>
+  /** What a version was confirmed to be about in a connector's database (JSON), or undefined while it was not. */
+  findKnownObjects(policy: string, version: number, connector: string): string | undefined
+  /** Keeps it; the first confirmation of a version stands. */
+  recordKnownObjects(policy: string, version: number, connector: string, objects: string): void
   /** The newest version of each, by name. */
   listPolicies(): readonly ListedPolicy[]
   close(): void

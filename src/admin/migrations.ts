@@ -54,6 +54,18 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (name, version)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What each version was confirmed to be about, in each connector's own database.
+  CREATE TABLE known_objects (
+    policy TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    connector TEXT NOT NULL,
+    objects TEXT NOT NULL,
+    confirmed_at INTEGER NOT NULL,
+    PRIMARY KEY (policy, version, connector),
+    FOREIGN KEY (policy, version) REFERENCES policies (name, version)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 export const STORE_VERSION = MIGRATIONS.length

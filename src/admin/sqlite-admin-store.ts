@@ -315,6 +315,30 @@ export class SqliteAdminStore implements AdminStore {
     })
   }
 
+  findKnownObjects(policy: string, version: number, connector: string): string | undefined {
+    return guarded(this.#path, () => {
+      this.#requireFile()
+      return this.#db
+        .prepare<[string, number, string], string>(
+          'SELECT objects FROM known_objects WHERE policy = ? AND version = ? AND connector = ?',
+        )
+        .pluck()
+        .get(policy, version, connector)
+    })
+  }
+
+  recordKnownObjects(policy: string, version: number, connector: string, objects: string): void {
+    guarded(this.#path, () => {
+      this.#requireFile()
+      // The first confirmation stands: an instance that loads later must not accept what changed in between.
+      this.#db
+        .prepare(
+          'INSERT OR IGNORE INTO known_objects (policy, version, connector, objects, confirmed_at) VALUES (?, ?, ?, ?, ?)',
+        )
+        .run(policy, version, connector, objects, this.#clock())
+    })
+  }
+
   listPolicies(): readonly ListedPolicy[] {
     return guarded(this.#path, () => {
       this.#requireFile()

@@ -3,6 +3,7 @@ import { openSqliteAdminStore, type SqliteAdminStore } from '../admin/sqlite-adm
 import { type ConnectorConfig, connectorSettings, faultText, type LoadedConfig, loadConfig } from '../config/config.js'
 import { loginWarnings } from '../connector/login-warnings.js'
 import { monotonicMs } from '../core/clock.js'
+import { parseKnownObjects } from '../core/known-objects.js'
 import { ADMIN_COMMAND_BUSY_TIMEOUT_MS, TOOLS_WARNED_ABOVE } from '../core/limits.js'
 import { qualifiedName, type SchemaModel } from '../core/schema-model.js'
 import { createEngine } from '../engines/create-engine.js'
@@ -124,7 +125,12 @@ function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: Sche
   }
   if (parsed?.ok === false) problems.push(...parsed.error.map(policyFaultText))
   const document = parsed?.ok === true ? parsed.value : EMPTY_POLICY
-  const { engine, findings } = compilePolicy(document, schema, { schemas: connector.schemas })
+  const recorded = stored && store.findKnownObjects(connector.policy, stored.version, connector.id)
+  const known = recorded === undefined ? undefined : parseKnownObjects(recorded)
+  const { engine, findings } = compilePolicy(document, schema, {
+    schemas: connector.schemas,
+    ...(known === undefined ? {} : { known }),
+  })
   problems.push(...findings.filter((finding) => finding.severity === 'error').map((finding) => finding.text))
   const warnings = findings.filter((finding) => finding.severity === 'warning').map((finding) => finding.text)
   const roles = rolesOf(document, engine)

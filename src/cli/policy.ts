@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { type ConnectorConfig, connectorSettings, faultText, type LoadedConfig } from '../config/config.js'
 import { accessText } from '../config/files.js'
 import { monotonicMs } from '../core/clock.js'
+import { knownObjects } from '../core/known-objects.js'
 import { POLICY_TEXT_CHARS_MAX } from '../core/limits.js'
 import { cleanText, nearest } from '../core/names.js'
 import { fail, ok, type Result } from '../core/result.js'
@@ -28,6 +29,14 @@ export interface PolicyArguments {
   readonly offline: boolean
 }
 
+/** What the databases say of a document: findings, and per connector the objects it is about (JSON). */
+interface Confirmed {
+  readonly findings: readonly LocatedFinding[]
+  readonly known: ReadonlyMap<string, string>
+}
+
+const UNCONFIRMED: Confirmed = { findings: [], known: new Map() }
+
 interface LocatedFinding extends PolicyFinding {
   readonly connector: string
   readonly line: number
@@ -46,20 +55,22 @@ export async function applyPolicy(surroundings: Surroundings, given: PolicyArgum
   if (!document.ok) return refused(...document.error.map((fault) => `${given.file}: ${policyFaultText(fault)}`))
   const loaded = readConfig(surroundings)
   if (!loaded.ok) return loaded
-  const findings = given.offline ? ok([]) : await confirm(document.value, text.value, given, loaded.value)
-  if (!findings.ok) return findings
+  const confirmed = given.offline ? ok(UNCONFIRMED) : await confirm(document.value, text.value, given, loaded.value)
+  if (!confirmed.ok) return confirmed
+  const { findings, known } = confirmed.value
 
   return onStore(surroundings, loaded.value, (store) => {
     const applied = store.applyPolicy(given.name, JSON.stringify(document.value), surroundings.author)
     if (!applied.ok) return storeRefused(applied.error)
     const { name, version } = applied.value
+    for (const [connector, objects] of known) store.recordKnownObjects(name, version, connector, objects)
     const checked = given.offline ? ' It was not checked against a database.' : ''
     return ok({
       lines: [
-        ...findings.value.map((finding) => findingText(given, finding)),
+        ...findings.map((finding) => findingText(given, finding)),
         `Applied version ${version} of the policy "${name}".${checked}`,
       ],
-      json: { policy: name, version, author: surroundings.author, offline: given.offline, findings: findings.value },
+      json: { policy: name, version, author: surroundings.author, offline: given.offline, findings },
     })
   })
 }
@@ -81,7 +92,7 @@ async function confirm(
   text: string,
   given: PolicyArguments,
   loaded: LoadedConfig,
-): Promise<Result<readonly LocatedFinding[], Refusal>> {
+): Promise<Result<Confirmed, Refusal>> {
   const broken = loaded.connectorFaults.filter(({ policy }) => policy === given.name)
   if (broken.length > 0) return refused(...broken.flatMap(({ faults }) => faults.map(faultText)))
   const users = loaded.config.connectors.filter(({ policy }) => policy === given.name)
@@ -89,16 +100,20 @@ async function confirm(
 
   const tree = readPolicyText(text)
   const findings: LocatedFinding[] = []
+  const known = new Map<string, string>()
   for (const connector of users) {
     const found = await compareWithCatalog(document, connector)
     if (!found.ok) return found
-    for (const finding of found.value) {
+    known.set(connector.id, found.value.known)
+    for (const finding of found.value.findings) {
       const line = tree.ok ? tree.value.lineOf(['tables', finding.table]) : 1
       findings.push({ ...finding, connector: connector.id, line })
     }
   }
   const errors = findings.filter(({ severity }) => severity === 'error')
-  return errors.length === 0 ? ok(findings) : fail({ lines: errors.map((finding) => findingText(given, finding)) })
+  return errors.length === 0
+    ? ok({ findings, known })
+    : fail({ lines: errors.map((finding) => findingText(given, finding)) })
 }
 
 function nobodyUses(name: string, loaded: LoadedConfig): string {
@@ -111,7 +126,7 @@ function nobodyUses(name: string, loaded: LoadedConfig): string {
 async function compareWithCatalog(
   document: PolicyDocument,
   connector: ConnectorConfig,
-): Promise<Result<readonly PolicyFinding[], Refusal>> {
+): Promise<Result<{ readonly findings: readonly PolicyFinding[]; readonly known: string }, Refusal>> {
   // Loaded here, so that commands which only write the store do not load a database driver.
   const [{ createEngine }, { compilePolicy }] = await Promise.all([
     import('../engines/create-engine.js'),
@@ -121,7 +136,10 @@ async function compareWithCatalog(
   const { driver } = createEngine(connectorSettings(connector), { observe: () => {}, nowMs: monotonicMs })
   try {
     const schema = await driver.introspect(connector.schemas)
-    if (schema.ok) return ok(compilePolicy(document, schema.value, { schemas: connector.schemas }).findings)
+    if (schema.ok) {
+      const { findings } = compilePolicy(document, schema.value, { schemas: connector.schemas })
+      return ok({ findings, known: JSON.stringify(knownObjects(schema.value, Object.keys(document.tables))) })
+    }
     const reason = cleanText(schema.error.reason ?? schema.error.code, TEXT_CHARS_MAX)
     return refused(`the catalog of connector "${connector.id}" cannot be read: ${reason}; --offline applies without it`)
   } finally {

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { unreachable } from '../core/assert.js'
+import { knownObjects, parseKnownObjects } from '../core/known-objects.js'
 import { cleanText } from '../core/names.js'
 import { ok } from '../core/result.js'
 import { encodeError } from '../core/tool-result.js'
@@ -20,7 +21,7 @@ import type {
 import { encodeTools } from '../tools/generate-tools.js'
 import { executeCall } from './execute-call.js'
 import { loginWarnings } from './login-warnings.js'
-import { decodeSnapshot, encodeSnapshot } from './snapshot.js'
+import { type ConnectorSnapshot, decodeSnapshot, encodeSnapshot } from './snapshot.js'
 
 /** How many epochs a thread keeps decoded: the current one and the one whose calls may still be in flight. */
 const EPOCHS_KEPT = 2
@@ -71,7 +72,7 @@ export class ConnectorRuntime {
         this.#inFlight.get(message.callId)?.request('CANCELLED')
         return
       case 'prepare':
-        void this.#prepare(message.requestId, message.epoch, message.policy)
+        void this.#prepare(message)
         return
       case 'list':
         this.#list(message)
@@ -138,10 +139,14 @@ export class ConnectorRuntime {
   #policyOf(handle: SnapshotHandle): PolicyEngine {
     const known = this.#epochs.get(handle.epoch)
     if (known !== undefined) return known
-    const { schema, policy } = decodeSnapshot(handle)
-    const { engine } = compilePolicy(policy, schema, { schemas: this.#settings.schemas })
+    const { engine } = this.#compile(decodeSnapshot(handle))
     this.#keep(handle.epoch, engine)
     return engine
+  }
+
+  #compile({ schema, policy, known }: ConnectorSnapshot) {
+    const { schemas } = this.#settings
+    return compilePolicy(policy, schema, { schemas, ...(known === undefined ? {} : { known }) })
   }
 
   #keep(epoch: number, engine: PolicyEngine): void {
@@ -151,9 +156,9 @@ export class ConnectorRuntime {
   }
 
   /** Introspects, judges the policy against what was found, and answers with a whole new snapshot or a reason. */
-  async #prepare(requestId: number, epoch: number, policyJson: string | undefined): Promise<void> {
+  async #prepare({ requestId, epoch, policy }: Extract<ToConnector, { kind: 'prepare' }>): Promise<void> {
     try {
-      const document = policyJson === undefined ? ok(EMPTY_POLICY) : policyFromJson(policyJson)
+      const document = policy === undefined ? ok(EMPTY_POLICY) : policyFromJson(policy.document)
       if (!document.ok) {
         const reason = `the stored policy is unusable: ${document.error.map(policyFaultText).join('; ')}`
         this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code: 'CONNECTOR_UNAVAILABLE', reason })
@@ -165,18 +170,28 @@ export class ConnectorRuntime {
         this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code, reason: reason ?? code })
         return
       }
-      const { engine, findings } = compilePolicy(document.value, schema.value, { schemas: this.#settings.schemas })
+      const known = policy?.known === undefined ? undefined : parseKnownObjects(policy.known)
+      const confirming = known === undefined && policy !== undefined
+      const snapshot = {
+        epoch,
+        schema: schema.value,
+        policy: document.value,
+        ...(known === undefined ? {} : { known }),
+      }
+      const { engine, findings } = this.#compile(snapshot)
       this.#keep(epoch, engine)
-      const snapshot = encodeSnapshot({ epoch, schema: schema.value, policy: document.value })
       const report = {
         epoch,
         serverVersion: schema.value.serverVersion,
         tables: schema.value.tables.length,
         overrides: engine.overriddenIdentities,
-        drift: policyJson === undefined ? [NO_POLICY] : findings.map((finding) => finding.text),
+        ...(confirming
+          ? { confirmed: JSON.stringify(knownObjects(schema.value, Object.keys(document.value.tables))) }
+          : {}),
+        drift: policy === undefined ? [NO_POLICY] : findings.map((finding) => finding.text),
         warnings: loginWarnings(schema.value.login, this.#settings.threadsMax * this.#settings.pool.max),
       }
-      this.#mailbox.send({ kind: 'prepared', requestId, ok: true, snapshot, report })
+      this.#mailbox.send({ kind: 'prepared', requestId, ok: true, snapshot: encodeSnapshot(snapshot), report })
     } catch (thrown) {
       const reason = cleanText(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), 2_000)
       this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code: 'INTERNAL', reason })

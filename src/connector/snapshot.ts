@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import type { KnownObjects } from '../core/known-objects.js'
 import type { SchemaModel } from '../core/schema-model.js'
 import type { PolicyDocument } from '../policy/policy-document.js'
 import type { SnapshotHandle } from '../threads/messages.js'
@@ -8,6 +9,8 @@ export interface ConnectorSnapshot {
   readonly epoch: number
   readonly schema: SchemaModel
   readonly policy: PolicyDocument
+  /** What the policy was confirmed to be about; absent in the snapshot that confirms it. */
+  readonly known?: KnownObjects
 }
 
 /** Encodes once into shared memory; from then on the snapshot travels as a handle that costs nothing to send. */

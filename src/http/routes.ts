@@ -1,17 +1,17 @@
 import { ERRORS, type ErrorCode, publicText } from '../core/errors.js'
 import type { FrontDoor } from './front-door.js'
-import type { Exchange } from './http-server.js'
+import type { Exchange, ResponseHeaders } from './http-server.js'
 
 /** What answers at a connector's path: the MCP endpoint, seen from here only as something that takes an exchange. */
 export interface McpDoor<C> {
   serve(exchange: Exchange, connector: C): void
 }
 
-function refuse(exchange: Exchange, code: ErrorCode): void {
+function refuse(exchange: Exchange, code: ErrorCode, cors: ResponseHeaders): void {
   const { reply } = ERRORS[code]
   const status = reply.kind === 'http' ? reply.status : 400
   const body = JSON.stringify({ error: publicText({ code }), code })
-  exchange.reply(status, [['content-type', 'application/json']], body)
+  exchange.reply(status, [['content-type', 'application/json'], ...cors], body)
 }
 
 /** The MCP listener: `/mcp/<id>` (or the configured path), with or without a trailing slash. Never a redirect. */
@@ -24,7 +24,8 @@ export function serveMcp<C>(
   const { path } = exchange.head
   const connector = connectors.get(path.endsWith('/') ? path.slice(0, -1) : path)
   if (connector !== undefined) return endpoint.serve(exchange, connector)
-  refuse(exchange, frontDoor.check(exchange.head)?.code ?? 'PROTOCOL_PATH')
+  const { head } = exchange
+  refuse(exchange, frontDoor.check(head)?.code ?? 'PROTOCOL_PATH', frontDoor.corsHeaders(head))
 }
 
 export interface AdminSurface {
@@ -41,7 +42,7 @@ export function serveAdmin(exchange: Exchange, surface: AdminSurface): void {
     ['content-type', 'application/json'],
     ['cache-control', 'no-store'],
   ] as const
-  if (!ADMIN_PATHS.includes(path)) return refuse(exchange, 'PROTOCOL_PATH')
+  if (!ADMIN_PATHS.includes(path)) return refuse(exchange, 'PROTOCOL_PATH', [])
   if (method !== 'GET' && method !== 'HEAD') {
     const body = JSON.stringify({ error: 'This address takes GET.' })
     return exchange.reply(405, [['allow', 'GET, HEAD'], ...headers], body)

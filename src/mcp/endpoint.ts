@@ -50,6 +50,7 @@ function refusalHeaders(error: GatewayError): ResponseHeaders {
       return [['www-authenticate', 'Bearer error="invalid_token"']]
     case 'RATE_LIMITED':
       return [['retry-after', '60']]
+    case 'AUTH_UNAVAILABLE':
     case 'PROTOCOL_BUSY':
     case 'AUDIT_UNAVAILABLE':
       return [['retry-after', '1']]
@@ -69,6 +70,13 @@ function refusalStatus(error: GatewayError): number {
     default:
       return unreachable(reply)
   }
+}
+
+/** A message that claims a revision of the era without `initialize` is one that is not served. */
+function withoutClaim(message: ParsedMessage): ParsedMessage {
+  const error = checkClaimedVersion(message)
+  if (error === undefined) return message
+  return { kind: 'invalid', id: message.kind === 'request' ? message.id : null, error }
 }
 
 /** Speaks MCP over HTTP for every connector: front door, authentication, JSON-RPC, and the replies. Holds no session. */
@@ -173,7 +181,7 @@ export class McpEndpoint {
     const parsed = parseBody(body)
     if (!parsed.ok) return this.#refuse(visit, parsed.error, identity)
     const { messages, batch } = parsed.value
-    if (batch && !takesBatches(visit.exchange.head.headers.get('mcp-protocol-version'))) {
+    if (batch && !takesBatches(exchange.head.headers.get('mcp-protocol-version'))) {
       const expected = 'one JSON-RPC message; batches ended with revision 2025-03-26'
       return this.#refuse(visit, { code: 'PROTOCOL_REQUEST', expected }, identity)
     }
@@ -199,7 +207,7 @@ export class McpEndpoint {
       for (const ticket of tickets) ticket.cancel()
     })
     const surroundings = { path, inFlight: this.#inFlight, connector, identity, facts, serverVersion }
-    for (const message of messages) {
+    for (const message of messages.map(withoutClaim)) {
       switch (message.kind) {
         case 'request': {
           waiting += 1

@@ -69,6 +69,14 @@ function listTools(request: McpRequest, surroundings: McpSurroundings, respond: 
   })
 }
 
+/** Ends a request that is no call: entry first, then the error. */
+function refuse(request: McpRequest, error: GatewayError, surroundings: McpSurroundings, respond: Respond): void {
+  const { path, identity, facts } = surroundings
+  path.refuse(error, facts, { identity, requestId: request.id }, (durable) => {
+    respond(rpcError(request.id, durable ? error : { code: 'AUDIT_UNAVAILABLE' }))
+  })
+}
+
 function encodeReply(id: string | number, reply: CallReply): McpResponse {
   return reply.kind === 'result'
     ? { status: 200, body: encodeResult(id, reply.members) }
@@ -79,11 +87,7 @@ function callTool(request: McpRequest, surroundings: McpSurroundings, respond: R
   const { path, inFlight, connector, identity, facts } = surroundings
   const tool = request.params?.['name']
   if (typeof tool !== 'string') {
-    const error: GatewayError = { code: 'PROTOCOL_PARAMS', expected: 'params.name with the name of a tool' }
-    const who = { identity, requestId: request.id }
-    path.refuse(error, facts, who, (durable) => {
-      respond(rpcError(request.id, durable ? error : { code: 'AUDIT_UNAVAILABLE' }))
-    })
+    refuse(request, { code: 'PROTOCOL_PARAMS', expected: 'params.name with the name of a tool' }, surroundings, respond)
     return undefined
   }
   const args = request.params?.['arguments'] ?? {}
@@ -113,7 +117,7 @@ export function answer(request: McpRequest, surroundings: McpSurroundings, respo
     case 'tools/call':
       return callTool(request, surroundings, respond)
     default:
-      respond(rpcError(request.id, { code: 'PROTOCOL_METHOD' }))
+      refuse(request, { code: 'PROTOCOL_METHOD' }, surroundings, respond)
       return undefined
   }
 }

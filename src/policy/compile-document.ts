@@ -1,3 +1,4 @@
+import type { KnownObjects } from '../core/known-objects.js'
 import type { Column, SchemaModel, TableRef } from '../core/schema-model.js'
 import { type Comment, MentionFinder } from './comment-mentions.js'
 import { ColumnResolver, draftTables, type TableDraft } from './compile-table.js'
@@ -9,6 +10,8 @@ import type { RowFilter } from './row-filter.js'
 export interface CompileOptions {
   /** The connector's configured schemas: with several, every tool base carries its schema. */
   readonly schemas: readonly string[]
+  /** What the policy was confirmed to be about; absent where it is being confirmed by this very compilation. */
+  readonly known?: KnownObjects
 }
 
 /** What a role says of single tables, before it is known which of them are withheld. */
@@ -26,7 +29,7 @@ export function compileDocument(
   options: CompileOptions,
 ): { readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] } {
   const findings = new Findings()
-  const drafts = draftTables(document.tables, schema, options.schemas, findings)
+  const drafts = draftTables(document.tables, schema, options, findings)
   // Roles come before tables are final: a role's vanished mask withholds its table from everybody.
   const roles = Object.entries(document.roles).map(([name, role]) => draftRole(name, role, drafts, findings))
   const finder = new MentionFinder(schema.tables)
@@ -60,7 +63,7 @@ function draftRole(
       findings.warn({ kind: 'rule_without_grant', table, text })
     }
     const draft = drafts.get(table)
-    return draft && new ColumnResolver(table, draft.table, findings, draft.positions)
+    return draft && new ColumnResolver(table, draft.table, findings, draft)
   }
   for (const [table, columns] of Object.entries(policy.mask ?? {})) {
     const rule = `roles.${name}.mask`

@@ -1,6 +1,8 @@
+import type { KnownTable } from '../core/known-objects.js'
 import { agentColumnName, toolBaseName } from '../core/names.js'
 import { type Column, qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
+import type { CompileOptions } from './compile-document.js'
 import type { PolicyFilter, TablePolicy } from './policy-document.js'
 import { type Findings, quoted } from './policy-finding.js'
 import { compileFilter, type RowFilter } from './row-filter.js'
@@ -12,6 +14,8 @@ export interface TableDraft {
   readonly policy: TablePolicy
   readonly toolBase: string
   readonly positions: ReadonlyMap<string, number>
+  /** Whether each column is the one that the policy was confirmed to be about. */
+  readonly confirmed: readonly boolean[]
   readonly shown: readonly boolean[]
   readonly aggregable: readonly boolean[] | undefined
   readonly key: readonly number[]
@@ -22,9 +26,11 @@ export interface TableDraft {
 export function draftTables(
   tables: Readonly<Record<string, TablePolicy>>,
   schema: SchemaModel,
-  schemas: readonly string[],
+  options: CompileOptions,
   findings: Findings,
 ): ReadonlyMap<string, TableDraft> {
+  const { schemas, known } = options
+  const knownByName = known && new Map(known.map((table) => [table.name, table]))
   const catalog = groupBy(schema.tables, (table) => qualifiedName(table.ref))
   const drafts = new Map<string, TableDraft>()
   for (const [name, policy] of Object.entries(tables)) {
@@ -36,7 +42,8 @@ export function draftTables(
       const text = `${quoted(name)} names ${others.length + 1} tables, because a schema or table name holds a dot; it is withheld.`
       findings.withhold({ kind: 'table_ambiguous', table: name, text })
     } else {
-      drafts.set(name, draftTable(name, table, policy, schemas, findings))
+      const confirmed = confirmedColumns(name, table, knownByName, findings)
+      drafts.set(name, draftTable(name, table, policy, { schemas, confirmed }, findings))
     }
   }
   withholdClashes(drafts.values(), findings)
@@ -47,15 +54,19 @@ function draftTable(
   name: string,
   table: Table,
   policy: TablePolicy,
-  schemas: readonly string[],
+  surroundings: { readonly schemas: readonly string[]; readonly confirmed: readonly boolean[] },
   findings: Findings,
 ): TableDraft {
-  const resolver = new ColumnResolver(name, table, findings)
+  const { schemas, confirmed } = surroundings
+  const positions = new Map(table.columns.map((column, index) => [column.name, index]))
+  const resolver = new ColumnResolver(name, table, findings, { positions, confirmed })
   const { aggregate } = policy
   const masked = resolver.positions(policy.mask, 'mask')
   const allowed = policy.columns === undefined ? undefined : resolver.positions(policy.columns, 'columns')
   const limited = typeof aggregate === 'object' ? resolver.positions(aggregate.columns, 'aggregate.columns') : undefined
-  const shown = table.columns.map((_, index) => !masked.has(index) && (allowed?.has(index) ?? true))
+  const shown = table.columns.map(
+    (_, index) => confirmed[index] === true && !masked.has(index) && (allowed?.has(index) ?? true),
+  )
   const aggregable = limited === undefined ? shown : shown.map((visible, index) => visible && limited.has(index))
   withholdAliasClash(name, table, findings)
   const key = draftKey(resolver, policy)
@@ -64,7 +75,8 @@ function draftTable(
     table: policy.key === undefined ? table : withKey(table, key),
     policy,
     toolBase: toolBaseName(policy.tool_name ?? defaultBase(table, schemas)),
-    positions: resolver.byName,
+    positions,
+    confirmed,
     shown,
     aggregable: aggregate === false ? undefined : aggregable,
     key,
@@ -75,6 +87,38 @@ function draftTable(
 /** The key that the policy gives stands in for one the catalog lacks: order and cuts of cells then go by it too. */
 function withKey(table: Table, key: readonly number[]): Table {
   return { ...table, primaryKey: key.flatMap((position) => table.columns[position]?.name ?? []) }
+}
+
+/**
+ * Which columns are those that the policy was confirmed to be about. The others are hidden, and the operator is told why;
+ * a mask on one still stands, so a new name for an old secret opens nothing.
+ */
+function confirmedColumns(
+  name: string,
+  table: Table,
+  known: ReadonlyMap<string, KnownTable> | undefined,
+  findings: Findings,
+): readonly boolean[] {
+  if (known === undefined) return table.columns.map(() => true)
+  const before = new Map(known.get(name)?.columns.map(([column, ...identity]) => [column, identity]))
+  return table.columns.map((column) => {
+    const [catalogId, native] = before.get(column.name) ?? []
+    if (catalogId === column.catalogId && native === column.type.native) return true
+    const what =
+      catalogId === undefined
+        ? 'is new'
+        : catalogId === column.catalogId
+          ? `was ${native} and is ${column.type.native}`
+          : 'is another column under the same name'
+    const text = `Column ${quoted(column.name)} of ${quoted(name)} ${what}; it stays hidden until the policy is applied again.`
+    findings.warn({
+      kind: catalogId === undefined ? 'column_new' : 'column_changed',
+      table: name,
+      column: column.name,
+      text,
+    })
+    return false
+  })
 }
 
 function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
@@ -135,12 +179,19 @@ export class ColumnResolver {
   readonly table: Table
   readonly findings: Findings
   readonly byName: ReadonlyMap<string, number>
+  readonly confirmed: readonly boolean[]
 
-  constructor(name: string, table: Table, findings: Findings, byName?: ReadonlyMap<string, number>) {
+  constructor(
+    name: string,
+    table: Table,
+    findings: Findings,
+    columns: { readonly positions: ReadonlyMap<string, number>; readonly confirmed: readonly boolean[] },
+  ) {
     this.name = name
     this.table = table
     this.findings = findings
-    this.byName = byName ?? new Map(table.columns.map((column, index) => [column.name, index]))
+    this.byName = columns.positions
+    this.confirmed = columns.confirmed
   }
 
   /** `rule`: where the policy names them, for the operator. */
@@ -158,7 +209,12 @@ export class ColumnResolver {
     for (const filter of filters) {
       const position = this.#position(filter.column, rule)
       const column = position === undefined ? undefined : this.table.columns[position]
-      if (column === undefined) continue
+      if (position === undefined || column === undefined) continue
+      if (this.confirmed[position] !== true) {
+        const text = `${rule} filters by column ${quoted(column.name)} of ${quoted(this.name)}, which is not the column it was when the policy was applied; the table is withheld until it is applied again.`
+        this.findings.withhold({ kind: 'column_changed', table: this.name, column: column.name, text })
+        continue
+      }
       const result = compileFilter(filter, column)
       if (result.ok) {
         compiled.push(result.value)

@@ -4,6 +4,8 @@ export type FindingKind =
   | 'table_unknown'
   | 'table_ambiguous'
   | 'column_unknown'
+  | 'column_new'
+  | 'column_changed'
   | 'column_name_clash'
   | 'filter_unusable'
   | 'literal_unusable'

@@ -13,7 +13,14 @@ import { encodeError } from '../core/tool-result.js'
 import type { ConnectorGauges } from '../observe/metrics.js'
 import type { Observe } from '../observe/observation.js'
 import { ConnectorPool, type Lane } from './connector-pool.js'
-import type { ConnectorSettings, FromConnector, OutcomeMessage, PrepareReport, SnapshotHandle } from './messages.js'
+import type {
+  ConnectorSettings,
+  FromConnector,
+  OutcomeMessage,
+  PolicyToPrepare,
+  PrepareReport,
+  SnapshotHandle,
+} from './messages.js'
 
 export type ConnectorMode = 'starting' | 'ready' | 'unavailable' | 'draining' | 'stopped'
 
@@ -78,12 +85,18 @@ interface PendingList {
   readonly listeners: ListListener[]
 }
 
+export interface StoredForConnector extends PolicyToPrepare {
+  readonly version: number
+}
+
 export interface SupervisorSurroundings {
   readonly observe: Observe
   readonly nowMs: () => number
   readonly random: () => number
-  /** The policy as stored now (JSON), or undefined when none was applied. May throw when the store fails. */
-  readonly readPolicy: () => string | undefined
+  /** The policy as stored now, or undefined when none was applied. May throw when the store fails. */
+  readonly readPolicy: () => StoredForConnector | undefined
+  /** Keeps what a version was confirmed to be about. May throw when the store fails. */
+  readonly confirm: (version: number, known: string) => void
 }
 
 /** How often calls in flight are looked over for a worker that no longer answers. */
@@ -112,7 +125,9 @@ export class ConnectorSupervisor implements Connector {
   readonly #calls = new Map<number, PendingCall>()
   readonly #lists = new Map<string, Uint8Array>()
   readonly #pendingLists = new Map<number, PendingList>()
-  #preparing: { readonly requestId: number; readonly lane: Lane; readonly timer: NodeJS.Timeout } | undefined
+  #preparing:
+    | { readonly requestId: number; readonly lane: Lane; readonly version: number; readonly timer: NodeJS.Timeout }
+    | undefined
   #failures = 0
   #retryTimer: NodeJS.Timeout | undefined
   #lastRefreshMs = Number.NEGATIVE_INFINITY
@@ -323,7 +338,7 @@ export class ConnectorSupervisor implements Connector {
     clearTimeout(this.#retryTimer)
     const lane = this.#pickLane()
     if (lane === undefined) return this.#unavailable('no thread is running')
-    let policy: string | undefined
+    let policy: StoredForConnector | undefined
     try {
       policy = this.#surroundings.readPolicy()
     } catch (error) {
@@ -335,7 +350,7 @@ export class ConnectorSupervisor implements Connector {
       this.#unavailable('introspection did not end in time')
       this.#pool.kill(lane)
     }, INTROSPECTION_TIMEOUT_MS)
-    this.#preparing = { requestId, lane, timer }
+    this.#preparing = { requestId, lane, timer, version: policy?.version ?? 0 }
     // An attempt that fails spends its number: two snapshots can never share one.
     this.#lastEpoch += 1
     lane.send({ kind: 'prepare', requestId, epoch: this.#lastEpoch, policy })
@@ -344,8 +359,16 @@ export class ConnectorSupervisor implements Connector {
   #prepared(message: Extract<FromConnector, { kind: 'prepared' }>): void {
     if (this.#preparing?.requestId !== message.requestId) return
     clearTimeout(this.#preparing.timer)
+    const { version } = this.#preparing
     this.#preparing = undefined
     if (!message.ok) return this.#unavailable(message.reason)
+    const { confirmed } = message.report
+    try {
+      // Before anything is served under it: otherwise the next start would confirm whatever it then finds.
+      if (confirmed !== undefined) this.#surroundings.confirm(version, confirmed)
+    } catch (error) {
+      return this.#unavailable(`the admin store failed: ${error instanceof Error ? error.message : String(error)}`)
+    }
     this.#failures = 0
     this.#snapshot = message.snapshot
     this.#report = message.report

@@ -56,7 +56,7 @@ export type ToConnector =
       readonly kind: 'prepare'
       readonly requestId: number
       readonly epoch: number
-      readonly policy: string | undefined
+      readonly policy: PolicyToPrepare | undefined
     }
   | {
       readonly kind: 'list'
@@ -66,12 +66,22 @@ export type ToConnector =
     }
   | { readonly kind: 'stop' }
 
+/** A stored policy on its way to the thread that judges it. */
+export interface PolicyToPrepare {
+  /** JSON. */
+  readonly document: string
+  /** JSON of `KnownObjects`; absent while this version has not been confirmed against this connector's database. */
+  readonly known?: string
+}
+
 export interface PrepareReport {
   readonly epoch: number
   readonly serverVersion: string
   readonly tables: number
   /** Names of identities that the policy gives overrides: their tool lists are cached apart. */
   readonly overrides: readonly string[]
+  /** JSON of `KnownObjects`, when this preparation confirmed the policy: to be stored before the snapshot is served. */
+  readonly confirmed?: string
   readonly drift: readonly string[]
   readonly warnings: readonly string[]
 }

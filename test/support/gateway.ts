@@ -34,6 +34,8 @@ export interface TestIdentity {
 export interface GatewayPlan {
   readonly connectors: readonly TestConnector[]
   readonly identities: Readonly<Record<string, TestIdentity>>
+  /** More keys of `server:`, YAML flow style without braces. */
+  readonly server?: string
   /** YAML of further top-level keys, such as `auth: { enabled: false }`. */
   readonly more?: string
   /** Written to the file as `audit:`; the default keeps a buffer and writes nothing on stdout. */
@@ -83,7 +85,7 @@ export async function prepareGateway(plan: GatewayPlan): Promise<GatewayFolder> 
   const storeFile = join(folder, 'runku.sqlite')
   const bufferFile = join(folder, 'audit.sqlite')
   const text = [
-    'server: { listen: "127.0.0.1:0", admin_listen: "127.0.0.1:0" }',
+    `server: { listen: "127.0.0.1:0", admin_listen: "127.0.0.1:0"${plan.server === undefined ? '' : `, ${plan.server}`} }`,
     `admin_store: { type: sqlite, path: ${JSON.stringify(storeFile)} }`,
     `audit: ${plan.audit ?? `{ stdout: false, buffer: { path: ${JSON.stringify(bufferFile)}, durability: normal } }`}`,
     ...(plan.more === undefined ? [] : [plan.more]),

@@ -46,7 +46,7 @@ describe('named statements', () => {
 
 describe('the line for connections', () => {
   test('places go out in the order they were asked for, and never more than there are', () => {
-    const queue = new ReadQueue(2)
+    const queue = new ReadQueue<string>(2)
     const granted: number[] = []
     const leave = [1, 2, 3, 4, 5].map((n) => queue.enter(() => granted.push(n)))
     assert.deepEqual(granted, [1, 2])
@@ -64,8 +64,17 @@ describe('the line for connections', () => {
     assert.deepEqual(granted, [1, 2, 3, 5, 6, 7])
   })
 
+  test('a connection goes with its place to the next in line', () => {
+    const queue = new ReadQueue<string>(1)
+    const granted: (string | undefined)[] = []
+    for (let n = 0; n < 3; n++) queue.enter((connection) => granted.push(connection))
+    queue.release('warm')
+    queue.release()
+    assert.deepEqual(granted, [undefined, 'warm', undefined])
+  })
+
   test('whoever comes while others wait goes behind them', () => {
-    const queue = new ReadQueue(1)
+    const queue = new ReadQueue<string>(1)
     const granted: string[] = []
     queue.enter(() => granted.push('first'))
     queue.enter(() => {

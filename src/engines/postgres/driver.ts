@@ -1,4 +1,4 @@
-import { Client, Pool, type PoolClient } from 'pg'
+import { Client, Pool } from 'pg'
 import { unreachable } from '../../core/assert.js'
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { CANCEL_GRACE_MS, INTROSPECTION_BYTES_MAX, INTROSPECTION_TIMEOUT_MS } from '../../core/limits.js'
@@ -45,23 +45,33 @@ function unavailableDriver(error: GatewayError): Driver {
   return { introspect: async () => fail(error), execute: async () => fail(error), close: async () => {} }
 }
 
+/** A connection that one call may use. */
 interface Lease {
-  readonly client: PoolClient
-  /** Gives the place back; a connection that is not reusable is closed. */
-  readonly release: (reusable: boolean) => void
+  readonly session: Session
+  /** Gives the connection back to the pool, which closes it when it is not reusable. */
+  readonly giveBack: (reusable: boolean) => void
 }
+
+/** One connection of the pool, with what the driver knows about it. */
+interface Session extends ReadSession {
+  readonly names: NamedStatements
+  readonly openedMs: number
+}
+
+/** What a wait for a connection is waiting for. */
+type Phase = 'queued' | 'connecting' | 'over'
 
 class PostgresDriver implements Driver {
   readonly #settings: ConnectorSettings
   readonly #tls: Tls
   readonly #surroundings: DriverSurroundings
   readonly #pool: Pool
-  readonly #queue: ReadQueue
-  readonly #clients = new Set<Client>()
+  readonly #queue: ReadQueue<Lease>
   readonly #shapes = new ShapesSeen()
-  readonly #statements = new WeakMap<Client, NamedStatements>()
-  /** Ends a wait or a read that is under way, for `close`. */
-  readonly #stops = new Set<() => void>()
+  /** Every connection that is not closed yet. */
+  readonly #sessions = new Map<Client, Session>()
+  /** Of the calls and introspections under way, for `close`. */
+  readonly #active = new Set<Cancellation>()
   #connecting = 0
   #closing: Promise<void> | undefined
 
@@ -79,42 +89,26 @@ class PostgresDriver implements Driver {
       maxUses: Number.POSITIVE_INFINITY,
       allowExitOnIdle: false,
     })
-    // The pool reports connections lost while idle. One lost under a statement fails that statement, and would end the
-    // process through its own 'error' event if nobody listened there.
     this.#pool.on('error', (error) => this.#connectionLost('an idle connection was lost', error))
-    this.#pool.on('connect', (client) => {
-      client.on('error', () => {})
-      this.#track(client)
-    })
+    this.#pool.on('connect', (client) => this.#open(client))
   }
 
   async execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Result<Rows, GatewayError>> {
-    const { nowMs } = this.#surroundings
-    const askedMs = nowMs()
-    const lease = await this.#acquire(options)
-    if (!lease.ok) return lease
-    const grantedMs = nowMs()
-    const { client, release } = lease.value
-    if (options.cancellation.reason !== undefined) {
-      release(true)
-      return fail(gatewayError(options.cancellation.reason))
-    }
-    const { end, schemaChanged } = await this.#read(client, statement, options)
-    switch (end.kind) {
-      case 'rows':
-        release(true)
-        return ok({ rows: end.rows, queueMs: grantedMs - askedMs, dbMs: nowMs() - grantedMs })
-      case 'failed': {
-        const error = statementError(end.error)
-        release(error.code !== 'CONNECTOR_UNAVAILABLE')
-        return fail(schemaChanged ? { ...error, code: 'SCHEMA_CHANGED' } : error)
+    const { cancellation } = options
+    if (this.#closing !== undefined) return fail(closedError())
+    if (cancellation.reason !== undefined) return fail(gatewayError(cancellation.reason))
+    this.#active.add(cancellation)
+    try {
+      const askedMs = this.#surroundings.nowMs()
+      const lease = await this.#acquire(options)
+      if (!lease.ok) return lease
+      if (cancellation.reason !== undefined) {
+        this.#release(lease.value, true)
+        return fail(gatewayError(cancellation.reason))
       }
-      case 'too_large':
-      case 'stopped':
-        release(false)
-        return fail(stoppedError(end, options))
-      default:
-        return unreachable(end)
+      return await this.#executeOn(lease.value, statement, options, askedMs)
+    } finally {
+      this.#active.delete(cancellation)
     }
   }
 
@@ -122,17 +116,15 @@ class PostgresDriver implements Driver {
     if (this.#closing !== undefined) return fail(closedError())
     // A connection of its own: a reload must not take a place from the calls it is meant not to disturb.
     const client = new Client(clientSettings(this.#settings.connection, this.#tls))
-    client.on('error', () => {})
-    this.#track(client)
+    const session = this.#open(client)
     const cancellation = new Cancellation()
-    const stop = (): void => cancellation.request('CANCELLED')
-    this.#stops.add(stop)
+    this.#active.add(cancellation)
     try {
       const connected = await connect(client)
       if (!connected.ok) return connected
-      return await introspectCatalog(this.#catalogReader(client, cancellation), schemas)
+      return await introspectCatalog(this.#catalogReader(session, cancellation), schemas)
     } finally {
-      this.#stops.delete(stop)
+      this.#active.delete(cancellation)
       await endWithin(client, CANCEL_GRACE_MS)
     }
   }
@@ -143,40 +135,50 @@ class PostgresDriver implements Driver {
   }
 
   async #close(): Promise<void> {
-    for (const stop of [...this.#stops]) stop()
+    for (const cancellation of [...this.#active]) cancellation.request('CANCELLED')
     await this.#pool.end()
-    await Promise.all([...this.#clients].map((client) => endWithin(client, CANCEL_GRACE_MS)))
+    await Promise.all([...this.#sessions.keys()].map((client) => endWithin(client, CANCEL_GRACE_MS)))
   }
 
   /** Waits for a place, then for a connection. The two have one deadline and different answers. */
-  #acquire(options: ExecuteOptions): Promise<Result<Lease, GatewayError>> {
-    const { acquireTimeoutMs, cancellation } = options
+  #acquire({ acquireTimeoutMs, cancellation }: ExecuteOptions): Promise<Result<Lease, GatewayError>> {
     return new Promise((resolve) => {
-      if (this.#closing !== undefined) return resolve(fail(closedError()))
-      if (cancellation.reason !== undefined) return resolve(fail(gatewayError(cancellation.reason)))
-      let phase: 'queued' | 'connecting' | 'over' = 'queued'
-      let leave = (): void => {}
+      const wait: { phase: Phase; deadline?: NodeJS.Timeout } = { phase: 'queued' }
       const settle = (result: Result<Lease, GatewayError>): void => {
-        if (phase === 'queued') leave()
-        phase = 'over'
-        clearTimeout(deadline)
+        wait.phase = 'over'
+        clearTimeout(wait.deadline)
         cancellation.listen(undefined)
-        this.#stops.delete(stop)
         resolve(result)
       }
-      const stop = (): void => settle(fail(closedError()))
-      const deadline = setTimeout(() => settle(fail(this.#waitedTooLong(phase))), acquireTimeoutMs)
-      this.#stops.add(stop)
-      leave = this.#queue.enter(() => {
-        phase = 'connecting'
+      const leave = this.#queue.enter((handed) => {
+        if (handed !== undefined) return settle(ok(handed))
+        wait.phase = 'connecting'
         this.#connect((connected) => {
           // Whoever gave up meanwhile held the place until here, so that the pool is never asked for more than it has.
-          if (phase !== 'over') settle(connected)
-          else if (connected.ok) connected.value.release(true)
+          if (wait.phase !== 'over') settle(connected)
+          else if (connected.ok) this.#release(connected.value, true)
         })
       })
-      cancellation.listen(() => settle(fail(gatewayError(cancellation.reason ?? 'CANCELLED'))))
+      const giveUp = (error: GatewayError): void => {
+        if (wait.phase === 'queued') leave()
+        settle(fail(error))
+      }
+      if (wait.phase === 'over') return
+      wait.deadline = setTimeout(() => giveUp(this.#waitedTooLong(wait.phase)), acquireTimeoutMs)
+      cancellation.listen(() => giveUp(this.#cancelled(cancellation)))
     })
+  }
+
+  #cancelled(cancellation: Cancellation): GatewayError {
+    return this.#closing === undefined ? gatewayError(cancellation.reason ?? 'CANCELLED') : closedError()
+  }
+
+  #waitedTooLong(phase: Phase): GatewayError {
+    if (phase === 'connecting' || this.#connecting === this.#settings.pool.max) {
+      return gatewayError('CONNECTOR_UNAVAILABLE', { reason: 'connecting took longer than the pool wait' })
+    }
+    const reason = `pool wait: all ${this.#settings.pool.max} connections busy, ${this.#queue.waiting} calls waiting`
+    return gatewayError('OVERLOADED', { reason })
   }
 
   #connect(connected: (lease: Result<Lease, GatewayError>) => void): void {
@@ -188,68 +190,79 @@ class PostgresDriver implements Driver {
         connected(fail(connectError(error)))
         return
       }
-      const giveBack = (reusable: boolean): void => {
-        release(!reusable)
-        this.#queue.release()
-      }
-      connected(ok({ client, release: giveBack }))
+      const session = this.#sessions.get(client) ?? this.#open(client)
+      connected(ok({ session, giveBack: (reusable) => release(!reusable) }))
     })
   }
 
-  #waitedTooLong(phase: 'queued' | 'connecting' | 'over'): GatewayError {
-    if (phase === 'connecting' || this.#connecting === this.#settings.pool.max) {
-      return gatewayError('CONNECTOR_UNAVAILABLE', { reason: 'connecting took longer than the pool wait' })
+  /** Hands the connection to the call that has waited longest, or back to the pool, which knows when to close it. */
+  #release(lease: Lease, reusable: boolean): void {
+    if (reusable && this.#queue.waiting > 0 && this.#closing === undefined) {
+      const ageMs = this.#surroundings.nowMs() - lease.session.openedMs
+      if (ageMs < this.#settings.pool.lifetimeMaxMs) {
+        this.#queue.release(lease)
+        return
+      }
     }
-    const reason = `pool wait: all ${this.#settings.pool.max} connections busy, ${this.#queue.waiting} calls waiting`
-    return gatewayError('OVERLOADED', { reason })
+    lease.giveBack(reusable)
+    this.#queue.release()
+  }
+
+  async #executeOn(
+    lease: Lease,
+    statement: CompiledStatement,
+    options: ExecuteOptions,
+    askedMs: number,
+  ): Promise<Result<Rows, GatewayError>> {
+    const { nowMs } = this.#surroundings
+    const grantedMs = nowMs()
+    const { end, schemaChanged } = await this.#read(lease.session, statement, options)
+    switch (end.kind) {
+      case 'rows':
+        this.#release(lease, true)
+        return ok({ rows: end.rows, queueMs: grantedMs - askedMs, dbMs: nowMs() - grantedMs })
+      case 'failed': {
+        const error = statementError(end.error)
+        this.#release(lease, error.code !== 'CONNECTOR_UNAVAILABLE')
+        return fail(schemaChanged ? { ...error, code: 'SCHEMA_CHANGED' } : error)
+      }
+      case 'too_large':
+      case 'stopped':
+        this.#release(lease, false)
+        return fail(stoppedError(end, options))
+      default:
+        return unreachable(end)
+    }
   }
 
   async #read(
-    client: PoolClient,
-    statement: CompiledStatement,
-    options: ExecuteOptions,
+    session: Session,
+    { text, params }: CompiledStatement,
+    { timeoutMs, bytesMax, cancellation }: ExecuteOptions,
   ): Promise<{ readonly end: ReadEnd; readonly schemaChanged: boolean }> {
-    const { text, params } = statement
-    const { timeoutMs, bytesMax, cancellation } = options
-    const session = this.#session(client)
-    const names = this.#namesOf(client)
+    const { names } = session
     const named = this.#shapes.seen(text) ? names.use(text) : undefined
     const startedMs = this.#surroundings.nowMs()
-    const end = await this.#runStoppable(session, { text, params, named, timeoutMs, bytesMax }, cancellation)
+    const end = await runRead(session, { text, params, named, timeoutMs, bytesMax }, cancellation)
     if (end.kind !== 'failed' || named === undefined) return { end, schemaChanged: false }
-    const state = sqlstateOf(end.error)
     if (named.parse) {
       names.forget(text)
       return { end, schemaChanged: false }
     }
+    const state = sqlstateOf(end.error)
     if (state === UNKNOWN_PREPARED_STATEMENT) {
       names.forgetAll()
       const leftMs = Math.max(1, timeoutMs - (this.#surroundings.nowMs() - startedMs))
       const request = { text, params, named: undefined, timeoutMs: leftMs, bytesMax }
-      return { end: await this.#runStoppable(session, request, cancellation), schemaChanged: false }
+      return { end: await runRead(session, request, cancellation), schemaChanged: false }
     }
     // A statement that worked when it was prepared: its columns have other types now.
-    if (state === FEATURE_NOT_SUPPORTED) {
-      names.forget(text)
-      return { end, schemaChanged: true }
-    }
-    return { end, schemaChanged: false }
+    if (state !== FEATURE_NOT_SUPPORTED) return { end, schemaChanged: false }
+    names.forget(text)
+    return { end, schemaChanged: true }
   }
 
-  async #runStoppable(
-    session: ReadSession,
-    request: Parameters<typeof runRead>[1],
-    cancellation: Cancellation,
-  ): Promise<ReadEnd> {
-    const stop = (): void => cancellation.request('CANCELLED')
-    this.#stops.add(stop)
-    const end = await runRead(session, request, cancellation)
-    this.#stops.delete(stop)
-    return end
-  }
-
-  #catalogReader(client: Client, cancellation: Cancellation): CatalogReader {
-    const session = this.#session(client)
+  #catalogReader(session: Session, cancellation: Cancellation): CatalogReader {
     const { nowMs } = this.#surroundings
     const deadlineMs = nowMs() + INTROSPECTION_TIMEOUT_MS
     return async (text, params) => {
@@ -270,33 +283,31 @@ class PostgresDriver implements Driver {
     }
   }
 
-  #session(client: Client): ReadSession {
-    return {
+  /** Starts to look after a connection, until it is closed. */
+  #open(client: Client): Session {
+    const session: Session = {
+      names: new NamedStatements(),
+      openedMs: this.#surroundings.nowMs(),
       submit: (query) => {
         client.query(query)
       },
-      cancel: () => {
-        const key = backendKeyOf(client)
-        if (key === undefined) return
-        const { host, port } = this.#settings.connection
-        sendCancelRequest({ host, port, tls: this.#tls, timeoutMs: CANCEL_GRACE_MS }, key).catch((error: unknown) =>
-          this.#connectionLost('a cancel request failed', error),
-        )
-      },
+      cancel: () => this.#cancel(client),
     }
+    // A connection lost while idle is reported by the pool. One lost under a statement fails that statement, and would end
+    // the process through its own 'error' event if nobody listened there.
+    client.on('error', () => {})
+    client.on('end', () => this.#sessions.delete(client))
+    this.#sessions.set(client, session)
+    return session
   }
 
-  #namesOf(client: Client): NamedStatements {
-    const known = this.#statements.get(client)
-    if (known !== undefined) return known
-    const names = new NamedStatements()
-    this.#statements.set(client, names)
-    return names
-  }
-
-  #track(client: Client): void {
-    this.#clients.add(client)
-    client.on('end', () => this.#clients.delete(client))
+  #cancel(client: Client): void {
+    const key = backendKeyOf(client)
+    if (key === undefined) return
+    const { host, port } = this.#settings.connection
+    sendCancelRequest({ host, port, tls: this.#tls, timeoutMs: CANCEL_GRACE_MS }, key).catch((error: unknown) =>
+      this.#connectionLost('a cancel request failed', error),
+    )
   }
 
   #connectionLost(what: string, error: unknown): void {

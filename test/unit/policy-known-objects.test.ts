@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { knownObjects, parseKnownObjects } from '../../src/core/known-objects.js'
+import type { SchemaModel } from '../../src/core/schema-model.js'
+import { parsePolicy } from '../../src/policy/policy-document.js'
+import { compilePolicy } from '../../src/policy/policy-engine.js'
+import { caller, schemaOf, TYPES, tableOf } from '../support/policy-schema.js'
+
+const POLICY = `
+version: 1
+tables:
+  public.people: { mask: [ssn], row_filter: [ { column: tenant, op: eq, value: 1 } ] }
+roles: { reader: { read: ['*'] } }
+`
+
+const before = schemaOf(
+  tableOf('public', 'people', {
+    columns: { id: 'integer', name: 'text', ssn: 'text', tenant: 'integer', note: 'text' },
+    key: ['id'],
+  }),
+)
+
+type Change = (columns: SchemaModel['tables'][number]['columns']) => SchemaModel['tables'][number]['columns']
+
+function after(change: Change): SchemaModel {
+  return { ...before, tables: before.tables.map((table) => ({ ...table, columns: change(table.columns) })) }
+}
+
+function judged(schema: SchemaModel) {
+  const document = parsePolicy(POLICY)
+  assert.ok(document.ok)
+  const known = parseKnownObjects(JSON.stringify(knownObjects(before, Object.keys(document.value.tables))))
+  assert.ok(known !== undefined)
+  const { engine, findings } = compilePolicy(document.value, schema, { schemas: ['public'], known })
+  const access = engine.rights(caller(['reader'])).byToolBase.get('people')
+  return {
+    columns: access === undefined ? undefined : [...access.columns.search.keys()],
+    kinds: findings.map(({ kind }) => kind),
+  }
+}
+
+test('what the policy was confirmed to be about is served', () => {
+  assert.deepEqual(judged(before), { columns: ['id', 'name', 'tenant', 'note'], kinds: [] })
+})
+
+test('a column that is new since the policy was applied stays hidden', () => {
+  const [first] = before.tables[0]?.columns ?? []
+  assert.ok(first !== undefined)
+  const secret = { ...first, name: 'salary' as typeof first.name, agentName: 'salary', catalogId: 99 }
+  const { columns, kinds } = judged(after((all) => [...all, secret]))
+  assert.deepEqual(columns, ['id', 'name', 'tenant', 'note'])
+  assert.deepEqual(kinds, ['column_new'])
+})
+
+test('a column whose type changed stays hidden', () => {
+  const retyped = after((all) =>
+    all.map((column) => (column.name === 'note' ? { ...column, type: TYPES.json } : column)),
+  )
+  assert.deepEqual(judged(retyped), { columns: ['id', 'name', 'tenant'], kinds: ['column_changed'] })
+})
+
+test('two columns swapped by rename open nothing: the masked values come under neither name', () => {
+  const swapped = after((all) =>
+    all.map((column) => {
+      const other = column.name === 'name' ? 'ssn' : column.name === 'ssn' ? 'name' : column.name
+      return { ...column, name: other as typeof column.name, agentName: other }
+    }),
+  )
+  assert.deepEqual(judged(swapped), { columns: ['id', 'tenant', 'note'], kinds: ['column_changed', 'column_changed'] })
+})
+
+test('a row filter over a column that is another one now withholds the table', () => {
+  const swapped = after((all) =>
+    all.map((column) => (column.name === 'tenant' ? { ...column, catalogId: column.catalogId + 50 } : column)),
+  )
+  const { columns, kinds } = judged(swapped)
+  assert.equal(columns, undefined)
+  assert.ok(kinds.includes('column_changed'))
+})
+
+test('a masked column that was renamed withholds the table, and its new name is hidden too', () => {
+  const renamed = after((all) =>
+    all.map((column) =>
+      column.name === 'ssn' ? { ...column, name: 'sn' as typeof column.name, agentName: 'sn' } : column,
+    ),
+  )
+  assert.equal(judged(renamed).columns, undefined)
+})
+
+test('a table that did not exist when the policy was applied shows no column', () => {
+  const document = parsePolicy(POLICY)
+  assert.ok(document.ok)
+  const { engine } = compilePolicy(document.value, before, { schemas: ['public'], known: [] })
+  assert.equal(engine.rights(caller(['reader'])).tables.length, 0)
+})
+
+test('stored text that is something else confirms nothing', () => {
+  assert.equal(parseKnownObjects('{}'), undefined)
+  assert.equal(parseKnownObjects('[{"name":"a","columns":[["x"]]}]'), undefined)
+})
