@@ -15,10 +15,13 @@ import { Metrics } from './observe/metrics.js'
 import type { Observe } from './observe/observation.js'
 import { AuditMailbox } from './threads/audit-mailbox.js'
 import { type Connector, ConnectorSupervisor, disabledConnector } from './threads/connector-supervisor.js'
+import { Gate } from './threads/gate.js'
 import { VERSION } from './version.js'
 
 /** How often folded refusals are looked over, and how often the store may write down what was used last. */
 const REFUSALS_INTERVAL_MS = 5_000
+/** A start with hundreds of connectors must not open hundreds of threads and connections in one moment. */
+const INTROSPECTIONS_AT_ONCE = 4
 const LAST_USED_INTERVAL_MS = 15_000
 
 /** Every entry's id is unique over restarts and grows with time, so that it lies at the end of the index it goes into. */
@@ -184,11 +187,13 @@ function superviseConnectors(
   store: SqliteAdminStore,
   observe: Observe,
 ): readonly ConnectorSupervisor[] {
+  const gate = new Gate(INTROSPECTIONS_AT_ONCE)
   return config.connectors.map((connector) => {
     const surroundings = {
       observe,
       nowMs: monotonicMs,
       random: Math.random,
+      gate,
       readPolicy: () => {
         const stored = store.findPolicy(connector.policy)
         if (stored === undefined) return undefined
@@ -200,7 +205,7 @@ function superviseConnectors(
         store.recordKnownObjects(connector.policy, version, connector.id, known)
       },
     }
-    return new ConnectorSupervisor(connectorSettings(connector), connector.threads.max, surroundings)
+    return new ConnectorSupervisor(connectorSettings(connector), surroundings)
   })
 }
 

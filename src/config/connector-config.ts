@@ -28,7 +28,7 @@ export interface ConnectorConfig {
   /** The name of the stored policy. */
   readonly policy: string
   readonly timeZone: string
-  readonly threads: { readonly max: number }
+  readonly threads: { readonly min: number; readonly max: number }
   readonly pool: ConnectorSettings['pool']
 }
 
@@ -47,6 +47,7 @@ export function resolveConnector(
   if (!address.ok) return address
   const connection = settleTls(input, address.value, folder)
   if (!connection.ok) return connection
+  if (input.threads.min > input.threads.max) return complain('threads', 'expected min not above max')
   if (new Set(input.schemas).size !== input.schemas.length) return complain('schemas', 'a schema repeats')
   return ok({
     id: input.id,
@@ -169,6 +170,7 @@ export function connectorSettings(connector: ConnectorConfig): ConnectorSettings
     connection: { ...connection, ...(password === undefined ? {} : { password: password.reveal() }) },
     schemas: connector.schemas,
     timeZone: connector.timeZone,
+    threadsMin: connector.threads.min,
     threadsMax: connector.threads.max,
     pool: connector.pool,
   }

@@ -16,6 +16,7 @@ import {
   SCHEMAS_CEILING,
   THREADS_CEILING,
   THREADS_DEFAULT,
+  THREADS_MIN_DEFAULT,
 } from '../core/limits.js'
 import { isAddressRange, isHostEntry, isOrigin, isPublicUrl, parseListen } from './addresses.js'
 
@@ -150,7 +151,7 @@ const pool = z
       .describe('How long a call waits for a connection.'),
     idle_timeout_ms: whole(1, POOL_TIME_CEILING_MS)
       .default(IDLE_TIMEOUT_MS)
-      .describe('When an unused connection is closed.'),
+      .describe('When an unused connection is closed, and an unused thread above `threads.min` stops.'),
     lifetime_max_ms: whole(1, POOL_TIME_CEILING_MS)
       .default(LIFETIME_MAX_MS)
       .describe('When a connection is replaced whatever its use.'),
@@ -194,7 +195,14 @@ export const connectorSchema = z
       .default('UTC')
       .describe('The meaning of timestamps without a zone.'),
     threads: z
-      .strictObject({ max: whole(1, THREADS_CEILING).default(THREADS_DEFAULT).describe('Threads at most.') })
+      .strictObject({
+        min: whole(0, THREADS_CEILING)
+          .default(THREADS_MIN_DEFAULT)
+          .describe(
+            'Threads that always run. With 0, a connector that is not called has neither thread nor connection.',
+          ),
+        max: whole(1, THREADS_CEILING).default(THREADS_DEFAULT).describe('Threads at most.'),
+      })
       .prefault({})
       .describe('Worker threads of the connector.'),
     pool,

@@ -92,6 +92,7 @@ export const SECRET_FILE_BYTES_MAX = 65_536
 export const BODY_BYTES_CEILING = 67_108_864
 export const IN_FLIGHT_CEILING = 1_000_000
 export const CONNECTIONS_CEILING = 1_000_000
+export const THREADS_MIN_DEFAULT = 0
 export const THREADS_DEFAULT = 1
 export const THREADS_CEILING = 64
 export const POOL_CONNECTIONS_CEILING = 1_000

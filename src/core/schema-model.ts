@@ -98,6 +98,8 @@ export interface Table {
   readonly columns: readonly Column[]
   /** Empty when the table has none. */
   readonly primaryKey: readonly Identifier[]
+  /** A key that the policy gives: rows are asked for and ordered by it, but only its author says that it tells them apart. */
+  readonly declaredKey?: readonly Identifier[]
   readonly uniqueKeys: readonly (readonly Identifier[])[]
   readonly foreignKeys: readonly ForeignKey[]
   readonly indexes: readonly Index[]

@@ -30,7 +30,7 @@ export interface ThrowawayOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** The server refuses to run as root; this is `nobody` on every Unix, and needs no entry anywhere. */
+/** The server refuses to run as root: this is `nobody` on Linux, who owns nothing and is in the list of users everywhere. */
 const UNPRIVILEGED_ID = 65_534
 const HOST = '127.0.0.1'
 const SUPERUSER = 'postgres'

@@ -181,7 +181,7 @@ export class McpEndpoint {
     const parsed = parseBody(body)
     if (!parsed.ok) return this.#refuse(visit, parsed.error, identity)
     const { messages, batch } = parsed.value
-    if (batch && !takesBatches(exchange.head.headers.get('mcp-protocol-version'))) {
+    if (batch && !takesBatches(visit.exchange.head.headers.get('mcp-protocol-version'))) {
       const expected = 'one JSON-RPC message; batches ended with revision 2025-03-26'
       return this.#refuse(visit, { code: 'PROTOCOL_REQUEST', expected }, identity)
     }

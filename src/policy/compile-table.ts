@@ -86,7 +86,7 @@ function draftTable(
 
 /** The key that the policy gives stands in for one the catalog lacks: order and cuts of cells then go by it too. */
 function withKey(table: Table, key: readonly number[]): Table {
-  return { ...table, primaryKey: key.flatMap((position) => table.columns[position]?.name ?? []) }
+  return { ...table, declaredKey: key.flatMap((position) => table.columns[position]?.name ?? []) }
 }
 
 /**

@@ -13,16 +13,19 @@ export interface LaneListener {
   onExit(lane: Lane, reason: string): void
 }
 
-/** One serving thread as the front sees it: a mailbox, and a notice when it ends. */
+/** One serving thread as the front sees it: a mailbox, what it was asked and has not answered, and a notice when it ends. */
 export class Lane {
   readonly #mailbox: Mailbox<ToConnector, FromConnector>
   readonly #listener: LaneListener
-  #threadId: number | undefined
-  #mode: 'starting' | 'serving' | 'ended' = 'starting'
   readonly #startTimer: NodeJS.Timeout
+  #threadId: number | undefined
+  #mode: 'starting' | 'serving' | 'stopping' | 'ended' = 'starting'
+  #unanswered = 0
+  #idleSinceMs: number
 
-  constructor(pool: Piscina, settings: ConnectorSettings, listener: LaneListener, startTimeoutMs: number) {
+  constructor(pool: Piscina, settings: ConnectorSettings, listener: LaneListener, nowMs: number) {
     this.#listener = listener
+    this.#idleSinceMs = nowMs
     const { port1, port2 } = new MessageChannel()
     this.#mailbox = new Mailbox(
       port1,
@@ -30,7 +33,7 @@ export class Lane {
       () => {},
     )
     // A module that throws while it loads leaves a task that never settles, hence the deadline.
-    this.#startTimer = setTimeout(() => this.#end('the thread did not start in time'), startTimeoutMs)
+    this.#startTimer = setTimeout(() => this.#end('the thread did not start in time'), WORKER_START_TIMEOUT_MS)
     pool.run({ port: port2, settings }, { name: 'serve', transferList: [port2] }).then(
       () => this.#end('stopped'),
       (error: unknown) => this.#end(error instanceof Error ? error.message : String(error)),
@@ -50,9 +53,39 @@ export class Lane {
     return this.#mode === 'serving'
   }
 
-  /** Messages sent before the thread is up wait in the port. */
-  send(message: ToConnector): void {
+  /** Questions it has not answered. */
+  get unanswered(): number {
+    return this.#unanswered
+  }
+
+  /** Sends a question; messages sent before the thread is up wait in the port. `answered` must follow. */
+  ask(message: ToConnector): void {
+    this.#unanswered += 1
     this.#mailbox.send(message)
+  }
+
+  answered(nowMs: number): void {
+    this.#unanswered -= 1
+    this.#idleSinceMs = nowMs
+  }
+
+  /** Sends what has no answer. */
+  tell(message: ToConnector): void {
+    this.#mailbox.send(message)
+  }
+
+  idleForMs(nowMs: number): number {
+    return this.#unanswered > 0 ? 0 : nowMs - this.#idleSinceMs
+  }
+
+  /**
+   * Ends the thread by agreement. Nothing is asked of it afterwards, and the port keeps order, so whatever was sent before
+   * is answered before the thread ends.
+   */
+  stop(): void {
+    if (this.#mode === 'stopping' || this.#mode === 'ended') return
+    this.#mode = 'stopping'
+    this.#mailbox.send({ kind: 'stop' })
   }
 
   #receive(message: FromConnector): void {
@@ -82,16 +115,18 @@ export class ConnectorPool {
   readonly #settings: ConnectorSettings
   readonly #listener: LaneListener
 
-  constructor(settings: ConnectorSettings, threads: number, listener: LaneListener) {
+  constructor(settings: ConnectorSettings, listener: LaneListener) {
     this.#settings = settings
     this.#listener = listener
     this.#pool = new Piscina({
       filename: WORKER_FILE,
       name: 'serve',
-      minThreads: threads,
-      maxThreads: threads,
+      // A thread exists while its task runs: it starts with the task and goes right after it.
+      minThreads: 0,
+      // One more than may serve, so that a thread can start while another, stopping, still answers its last calls.
+      maxThreads: settings.threadsMax + 1,
       concurrentTasksPerWorker: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
+      idleTimeout: 0,
       // With the default, an idle worker's event loop stands still and its connections' keep-alives die.
       atomics: 'disabled',
       recordTiming: false,
@@ -101,8 +136,8 @@ export class ConnectorPool {
     this.#pool.on('error', () => {})
   }
 
-  openLane(): Lane {
-    return new Lane(this.#pool, this.#settings, this.#listener, WORKER_START_TIMEOUT_MS)
+  openLane(nowMs: number): Lane {
+    return new Lane(this.#pool, this.#settings, this.#listener, nowMs)
   }
 
   /** Ends one thread at once, whatever it is doing; its lane's exit notice follows. */

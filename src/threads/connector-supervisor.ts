@@ -7,12 +7,13 @@ import {
   CALL_DEADLINE_GRACE_MS,
   INTROSPECTION_TIMEOUT_MS,
   QUERY_TIMEOUT_MAX_MS,
-  TOOL_LISTS_CACHED_MAX,
 } from '../core/limits.js'
 import { encodeError } from '../core/tool-result.js'
 import type { ConnectorGauges } from '../observe/metrics.js'
 import type { Observe } from '../observe/observation.js'
-import { ConnectorPool, type Lane } from './connector-pool.js'
+import type { Lane } from './connector-pool.js'
+import type { Gate } from './gate.js'
+import { Lanes } from './lanes.js'
 import type {
   ConnectorSettings,
   FromConnector,
@@ -21,6 +22,7 @@ import type {
   PrepareReport,
   SnapshotHandle,
 } from './messages.js'
+import { type ListListener, ToolLists } from './tool-lists.js'
 
 export type ConnectorMode = 'starting' | 'ready' | 'unavailable' | 'draining' | 'stopped'
 
@@ -33,7 +35,6 @@ export interface CallRequest {
 
 /** The outcome with the epoch that judged it; the epoch is absent when no snapshot existed. */
 export type OutcomeListener = (outcome: OutcomeMessage, epoch: number | undefined) => void
-export type ListListener = (body: Uint8Array | undefined) => void
 
 /** A connector as the front's path sees it, whether it works or not. */
 export interface Connector {
@@ -78,11 +79,13 @@ interface PendingCall {
   readonly listener: OutcomeListener
 }
 
-interface PendingList {
+interface Preparation {
+  readonly requestId: number
   readonly lane: Lane
-  readonly key: string
-  readonly epoch: number
-  readonly listeners: ListListener[]
+  /** The version of the policy that is being judged. */
+  readonly version: number
+  readonly timer: NodeJS.Timeout
+  readonly leave: () => void
 }
 
 export interface StoredForConnector extends PolicyToPrepare {
@@ -97,10 +100,12 @@ export interface SupervisorSurroundings {
   readonly readPolicy: () => StoredForConnector | undefined
   /** Keeps what a version was confirmed to be about. May throw when the store fails. */
   readonly confirm: (version: number, known: string) => void
+  /** Shared by all connectors: how many may introspect at once. */
+  readonly gate: Gate
 }
 
-/** How often calls in flight are looked over for a worker that no longer answers. */
-const SWEEP_INTERVAL_MS = 500
+/** How often calls in flight and idle threads are looked over. */
+const SWEEP_INTERVAL_MS = 250
 /** A changed schema makes the connector introspect again, but a broken one must not make it do so all the time. */
 const SCHEMA_REFRESH_INTERVAL_MS = 30_000
 
@@ -111,39 +116,37 @@ const SCHEMA_REFRESH_INTERVAL_MS = 30_000
 export class ConnectorSupervisor implements Connector {
   readonly settings: ConnectorSettings
   readonly #surroundings: SupervisorSurroundings
-  readonly #threads: number
   readonly #callDeadlineMs: number
-  #pool: ConnectorPool
+  readonly #lanes: Lanes
+  readonly #lists = new ToolLists()
+  readonly #calls = new Map<number, PendingCall>()
+  readonly #sweepTimer: NodeJS.Timeout
+  readonly #settled: ((report: PrepareReport | undefined) => void)[] = []
   #mode: ConnectorMode = 'starting'
-  #lanes: Lane[] = []
-  #nextLane = 0
+  /** While true no thread is opened: the last one failed to start, and the next attempt has its time. */
+  #coolingDown = false
   #snapshot: SnapshotHandle | undefined
   #report: PrepareReport | undefined
-  #overrides: ReadonlySet<string> = new Set()
   #lastEpoch = 0
   #nextId = 1
-  readonly #calls = new Map<number, PendingCall>()
-  readonly #lists = new Map<string, Uint8Array>()
-  readonly #pendingLists = new Map<number, PendingList>()
-  #preparing:
-    | { readonly requestId: number; readonly lane: Lane; readonly version: number; readonly timer: NodeJS.Timeout }
-    | undefined
+  #preparation: 'none' | 'queued' | Preparation = 'none'
+  #prepareAgain = false
   #failures = 0
   #retryTimer: NodeJS.Timeout | undefined
   #lastRefreshMs = Number.NEGATIVE_INFINITY
-  readonly #sweepTimer: NodeJS.Timeout
-  readonly #settled: ((report: PrepareReport | undefined) => void)[] = []
   #drained: (() => void) | undefined
-  readonly #laneExits = new Map<Lane, () => void>()
 
-  constructor(settings: ConnectorSettings, threads: number, surroundings: SupervisorSurroundings) {
+  constructor(settings: ConnectorSettings, surroundings: SupervisorSurroundings) {
     this.settings = settings
-    this.#threads = threads
     this.#surroundings = surroundings
     this.#callDeadlineMs = QUERY_TIMEOUT_MAX_MS + settings.pool.acquireTimeoutMs + CALL_DEADLINE_GRACE_MS
-    this.#pool = this.#openPool()
-    this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS)
-    this.#sweepTimer.unref()
+    const listener = {
+      onMessage: (lane: Lane, message: FromConnector) => this.#receive(lane, message),
+      onLost: (lane: Lane, reason: string) => this.#laneLost(lane, reason),
+    }
+    this.#lanes = new Lanes(settings, listener, surroundings.nowMs)
+    this.#lanes.fill()
+    this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref()
     this.#prepare()
   }
 
@@ -163,20 +166,19 @@ export class ConnectorSupervisor implements Connector {
     return this.#report
   }
 
-  /** What a scrape shows of this connector. */
-  get gauges(): ConnectorGauges {
-    const serving = this.#lanes.filter((lane) => lane.serving).length
-    return {
-      connector: this.id,
-      inFlight: this.#calls.size,
-      epoch: this.epoch,
-      drift: this.#report?.drift.length ?? 0,
-      threads: { starting: this.#lanes.length - serving, serving },
-    }
-  }
-
   get inFlight(): number {
     return this.#calls.size
+  }
+
+  /** What a scrape shows of this connector. */
+  get gauges(): ConnectorGauges {
+    const drift = this.#report?.drift.length ?? 0
+    return { connector: this.id, inFlight: this.#calls.size, epoch: this.epoch, drift, threads: this.#lanes.counts }
+  }
+
+  /** The threads, for tests that end one. */
+  get lanes(): Lanes {
+    return this.#lanes
   }
 
   /** Settles when the first preparation has ended, well or not. */
@@ -188,47 +190,41 @@ export class ConnectorSupervisor implements Connector {
   /** Sends a call on its way; the listener is called exactly once, whatever becomes of the thread. */
   call(request: CallRequest, listener: OutcomeListener): number {
     const callId = this.#nextId++
-    const lane = this.#pickLane()
     const snapshot = this.#snapshot
-    if (lane === undefined || snapshot === undefined || this.#mode === 'draining' || this.#mode === 'stopped') {
+    const lane = snapshot === undefined ? undefined : this.#takeLane()
+    if (lane === undefined || snapshot === undefined) {
       listener(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', `connector ${this.#mode}`), this.epoch)
       return callId
     }
     const sentAtMs = this.#surroundings.nowMs()
     this.#calls.set(callId, { lane, epoch: snapshot.epoch, sentAtMs, listener })
-    lane.send({ kind: 'call', callId, snapshot, sentAtMs, ...request })
+    lane.ask({ kind: 'call', callId, snapshot, sentAtMs, ...request })
     return callId
   }
 
   /** Stops the database work of a call; its outcome still comes. Unknown ids are calls that have ended. */
   cancel(callId: number): void {
-    this.#calls.get(callId)?.lane.send({ kind: 'cancel', callId })
+    this.#calls.get(callId)?.lane.tell({ kind: 'cancel', callId })
   }
 
-  /** The caller's tool list (`"tools":[…]`), from the cache or made by the connector's thread. */
+  /** The caller's tool list, from the cache or made by the connector's thread. */
   list(identity: Identity, listener: ListListener): void {
     const snapshot = this.#snapshot
-    const lane = this.#pickLane()
-    if (snapshot === undefined || lane === undefined) return listener(undefined)
-    const override = this.#overrides.has(identity.name) ? identity.name : ''
-    const key = JSON.stringify([snapshot.epoch, override, [...identity.roles].sort()])
-    const cached = this.#lists.get(key)
-    if (cached !== undefined) return listener(cached)
-    for (const pending of this.#pendingLists.values()) {
-      if (pending.key === key) {
-        pending.listeners.push(listener)
-        return
-      }
-    }
+    if (snapshot === undefined) return listener(undefined)
+    if (this.#lists.find(identity, listener)) return
+    const lane = this.#takeLane()
+    if (lane === undefined) return listener(undefined)
     const requestId = this.#nextId++
-    this.#pendingLists.set(requestId, { lane, key, epoch: snapshot.epoch, listeners: [listener] })
-    lane.send({ kind: 'list', requestId, snapshot, identity })
+    this.#lists.expect(requestId, lane, snapshot, identity, listener)
+    lane.ask({ kind: 'list', requestId, snapshot, identity })
   }
 
   /** Introspects and judges the policy again; the snapshot is swapped only when all of it is well. */
   refresh(): void {
     this.#lastRefreshMs = this.#surroundings.nowMs()
-    if (this.#preparing === undefined) this.#prepare()
+    // What is under way may have read the policy already: another preparation follows it.
+    if (typeof this.#preparation === 'object') this.#prepareAgain = true
+    else if (this.#preparation === 'none') this.#prepare()
   }
 
   /** Takes no more calls, waits for those in flight until the deadline, then ends the threads. */
@@ -236,71 +232,42 @@ export class ConnectorSupervisor implements Connector {
     if (this.#mode === 'stopped') return
     this.#mode = 'draining'
     clearTimeout(this.#retryTimer)
-    let timer: NodeJS.Timeout | undefined
+    clearInterval(this.#sweepTimer)
     if (this.#calls.size > 0) {
+      let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
         this.#drained = resolve
         timer = setTimeout(resolve, deadlineMs)
       })
       clearTimeout(timer)
     }
-    await this.#end(deadlineMs)
-  }
-
-  async #end(deadlineMs: number): Promise<void> {
-    const agreed = Promise.all(this.#lanes.map((lane) => this.#stopLane(lane)))
-    let timer: NodeJS.Timeout | undefined
-    await Promise.race([
-      agreed,
-      new Promise((resolve) => {
-        timer = setTimeout(resolve, deadlineMs)
-      }),
-    ])
-    clearTimeout(timer)
+    this.#endPreparation()
+    await this.#lanes.close(deadlineMs)
     this.#mode = 'stopped'
-    clearInterval(this.#sweepTimer)
-    if (this.#preparing !== undefined) clearTimeout(this.#preparing.timer)
-    await this.#pool.close()
-    this.#answerAllLost(() => true, 'CONNECTOR_UNAVAILABLE', 'the gateway is stopping')
+    this.#answerLost(() => true, 'the gateway is stopping')
     this.#settle()
   }
 
-  #stopLane(lane: Lane): Promise<void> {
-    return new Promise((resolve) => {
-      this.#laneExits.set(lane, resolve)
-      lane.send({ kind: 'stop' })
-    })
-  }
-
-  #openPool(): ConnectorPool {
-    const pool = new ConnectorPool(this.settings, this.#threads, {
-      onMessage: (lane, message) => this.#receive(lane, message),
-      onExit: (lane, reason) => this.#laneExited(lane, reason),
-    })
-    this.#lanes = Array.from({ length: this.#threads }, () => pool.openLane())
-    return pool
-  }
-
-  #pickLane(): Lane | undefined {
-    const lane = this.#lanes[this.#nextLane % this.#lanes.length]
-    this.#nextLane = (this.#nextLane + 1) % Math.max(1, this.#lanes.length)
-    return lane
+  #takeLane(): Lane | undefined {
+    const refusing = this.#coolingDown || this.#mode === 'draining' || this.#mode === 'stopped'
+    return refusing ? undefined : this.#lanes.take()
   }
 
   #receive(lane: Lane, message: FromConnector): void {
     switch (message.kind) {
       case 'outcome':
+        lane.answered(this.#surroundings.nowMs())
         return this.#outcome(message)
       case 'listed':
-        return this.#listed(message.requestId, message.body)
+        lane.answered(this.#surroundings.nowMs())
+        return this.#lists.made(message.requestId, message.body)
       case 'prepared':
+        lane.answered(this.#surroundings.nowMs())
         return this.#prepared(message)
       case 'observed':
         return this.#surroundings.observe(message.observation)
       case 'serving':
-        return
       case 'stopped':
-        this.#laneExits.get(lane)?.()
         return
       default:
         unreachable(message)
@@ -321,81 +288,97 @@ export class ConnectorSupervisor implements Connector {
     if (sinceMs >= SCHEMA_REFRESH_INTERVAL_MS) this.refresh()
   }
 
-  #listed(requestId: number, body: Uint8Array): void {
-    const pending = this.#pendingLists.get(requestId)
-    if (pending === undefined) return
-    this.#pendingLists.delete(requestId)
-    if (pending.epoch === this.epoch) {
-      const oldest = this.#lists.keys().next()
-      if (this.#lists.size >= TOOL_LISTS_CACHED_MAX && oldest.done !== true) this.#lists.delete(oldest.value)
-      // The received bytes are a view into the post they came in, which the cache must not keep alive.
-      this.#lists.set(pending.key, body.slice())
-    }
-    for (const listener of pending.listeners) listener(body)
-  }
-
   #prepare(): void {
     clearTimeout(this.#retryTimer)
-    const lane = this.#pickLane()
-    if (lane === undefined) return this.#unavailable('no thread is running')
+    this.#preparation = 'queued'
+    this.#surroundings.gate.enter((leave) => this.#beginPreparation(leave))
+  }
+
+  #beginPreparation(leave: () => void): void {
+    const lane = this.#takeLane()
+    if (lane === undefined) {
+      leave()
+      this.#preparation = 'none'
+      return this.#unavailable('no thread can be started')
+    }
     let policy: StoredForConnector | undefined
     try {
       policy = this.#surroundings.readPolicy()
     } catch (error) {
-      return this.#unavailable(`the admin store failed: ${error instanceof Error ? error.message : String(error)}`)
+      leave()
+      this.#preparation = 'none'
+      return this.#unavailable(storeFailed(error))
     }
     const requestId = this.#nextId++
     const timer = setTimeout(() => {
-      this.#preparing = undefined
+      this.#endPreparation()
       this.#unavailable('introspection did not end in time')
-      this.#pool.kill(lane)
+      this.#lanes.kill(lane)
     }, INTROSPECTION_TIMEOUT_MS)
-    this.#preparing = { requestId, lane, timer, version: policy?.version ?? 0 }
+    this.#preparation = { requestId, lane, version: policy?.version ?? 0, timer, leave }
     // An attempt that fails spends its number: two snapshots can never share one.
     this.#lastEpoch += 1
-    lane.send({ kind: 'prepare', requestId, epoch: this.#lastEpoch, policy })
+    lane.ask({ kind: 'prepare', requestId, epoch: this.#lastEpoch, policy })
+  }
+
+  #endPreparation(): Preparation | undefined {
+    const preparation = this.#preparation
+    if (typeof preparation !== 'object') return undefined
+    clearTimeout(preparation.timer)
+    this.#preparation = 'none'
+    preparation.leave()
+    return preparation
   }
 
   #prepared(message: Extract<FromConnector, { kind: 'prepared' }>): void {
-    if (this.#preparing?.requestId !== message.requestId) return
-    clearTimeout(this.#preparing.timer)
-    const { version } = this.#preparing
-    this.#preparing = undefined
+    if (typeof this.#preparation !== 'object' || this.#preparation.requestId !== message.requestId) return
+    const preparation = this.#endPreparation()
     if (!message.ok) return this.#unavailable(message.reason)
     const { confirmed } = message.report
     try {
       // Before anything is served under it: otherwise the next start would confirm whatever it then finds.
-      if (confirmed !== undefined) this.#surroundings.confirm(version, confirmed)
+      if (confirmed !== undefined) this.#surroundings.confirm(preparation?.version ?? 0, confirmed)
     } catch (error) {
-      return this.#unavailable(`the admin store failed: ${error instanceof Error ? error.message : String(error)}`)
+      return this.#unavailable(storeFailed(error))
     }
+    this.#swap(message.snapshot, message.report)
+    if (this.#prepareAgain) {
+      this.#prepareAgain = false
+      this.#prepare()
+    }
+  }
+
+  #swap(snapshot: SnapshotHandle, report: PrepareReport): void {
     this.#failures = 0
-    this.#snapshot = message.snapshot
-    this.#report = message.report
-    this.#overrides = new Set(message.report.overrides)
-    this.#lists.clear()
+    this.#snapshot = snapshot
+    this.#report = report
+    this.#lists.begin(report.epoch, report.overrides)
     if (this.#mode === 'starting' || this.#mode === 'unavailable') this.#mode = 'ready'
-    const { epoch, tables, warnings, drift } = message.report
+    const { epoch, tables, warnings, drift } = report
     const connector = this.settings.id
     this.#surroundings.observe({ kind: 'connector.ready', connector, epoch, tables, warnings })
     if (drift.length > 0) this.#surroundings.observe({ kind: 'connector.drift', connector, objects: drift })
     this.#settle()
+    // Opened to introspect, and nobody calls: while other connectors wait for their turn it makes room at once.
+    if (this.#surroundings.gate.crowded) this.#lanes.stopIdle(0)
   }
 
   /** A failed preparation keeps the old snapshot where there is one, and tries again after a growing pause. */
   #unavailable(reason: string): void {
     if (this.#mode === 'draining' || this.#mode === 'stopped') return
     this.#mode = this.#snapshot === undefined ? 'unavailable' : 'ready'
+    this.#prepareAgain = false
     const retryInMs = this.#backoffMs()
     this.#surroundings.observe({ kind: 'connector.unavailable', connector: this.settings.id, reason, retryInMs })
     clearTimeout(this.#retryTimer)
-    this.#retryTimer = setTimeout(() => this.#recover(), retryInMs)
+    this.#retryTimer = setTimeout(() => this.#retry(), retryInMs)
     this.#settle()
   }
 
-  #recover(): void {
-    if (this.#lanes.length < this.#threads) this.#reopen()
-    if (this.#preparing === undefined) this.#prepare()
+  #retry(): void {
+    this.#coolingDown = false
+    this.#lanes.fill()
+    if (this.#preparation === 'none') this.#prepare()
   }
 
   #backoffMs(): number {
@@ -409,49 +392,31 @@ export class ConnectorSupervisor implements Connector {
   }
 
   /**
-   * A thread is gone: its calls are answered as lost, and a new one takes its place at once. Calls for it wait in its
-   * port. Only when threads die before they ever serve does a pause come between the attempts.
+   * A thread is gone: its calls are answered as lost, and the next call opens a new one. Only when a thread dies before it
+   * ever serves does a pause come first.
    */
-  #laneExited(lane: Lane, reason: string): void {
-    this.#laneExits.get(lane)?.()
-    this.#laneExits.delete(lane)
-    this.#lanes = this.#lanes.filter((other) => other !== lane)
-    const lost = this.#answerAllLost(
-      (pending) => pending.lane === lane,
-      'CONNECTOR_UNAVAILABLE',
-      'worker thread exited',
-    )
-    for (const [requestId, pending] of this.#pendingLists) {
-      if (pending.lane !== lane) continue
-      this.#pendingLists.delete(requestId)
-      for (const listener of pending.listeners) listener(undefined)
-    }
+  #laneLost(lane: Lane, reason: string): void {
+    const lost = this.#answerLost((pending) => pending.lane === lane, 'worker thread exited')
+    this.#lists.lost(lane)
     if (this.#mode === 'draining' || this.#mode === 'stopped') return
     const connector = this.settings.id
     this.#surroundings.observe({ kind: 'connector.worker_exited', connector, reason, callsLost: lost })
-    const wasPreparing = this.#preparing?.lane === lane
-    if (wasPreparing && this.#preparing !== undefined) {
-      clearTimeout(this.#preparing.timer)
-      this.#preparing = undefined
+    const preparing = typeof this.#preparation === 'object' && this.#preparation.lane === lane
+    if (preparing) this.#endPreparation()
+    if (!lane.served) {
+      this.#coolingDown = true
+      return this.#unavailable(`the worker thread failed to start: ${reason}`)
     }
-    if (!lane.served) return this.#unavailable(`the worker thread failed to start: ${reason}`)
-    this.#lanes.push(this.#pool.openLane())
-    if (wasPreparing) this.#prepare()
+    this.#lanes.fill()
+    if (preparing) this.#unavailable('the worker thread ended while it introspected')
   }
 
-  /** After a thread that never served, the pool itself may be unusable: a fresh one replaces it. */
-  #reopen(): void {
-    const old = this.#pool
-    this.#pool = this.#openPool()
-    void old.close()
-  }
-
-  #answerAllLost(which: (pending: PendingCall) => boolean, code: ErrorCode, reason: string): number {
+  #answerLost(which: (pending: PendingCall) => boolean, reason: string): number {
     let lost = 0
     for (const [callId, pending] of this.#calls) {
       if (!which(pending)) continue
       this.#calls.delete(callId)
-      pending.listener(lostOutcome(callId, code, reason), pending.epoch)
+      pending.listener(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', reason), pending.epoch)
       lost += 1
     }
     if (this.#calls.size === 0) this.#drained?.()
@@ -460,11 +425,16 @@ export class ConnectorSupervisor implements Connector {
 
   /** Calls are in the map in the order they were sent, so the first that is young enough ends the look-over. */
   #sweep(): void {
+    this.#lanes.stopIdle(this.settings.pool.idleTimeoutMs)
     const now = this.#surroundings.nowMs()
     for (const pending of this.#calls.values()) {
       if (now - pending.sentAtMs < this.#callDeadlineMs) return
       // The worker cancels every query well before this deadline: it answers nothing any more.
-      this.#pool.kill(pending.lane)
+      this.#lanes.kill(pending.lane)
     }
   }
+}
+
+function storeFailed(error: unknown): string {
+  return `the admin store failed: ${error instanceof Error ? error.message : String(error)}`
 }

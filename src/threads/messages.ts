@@ -21,6 +21,8 @@ export interface ConnectorSettings {
   }
   readonly schemas: readonly string[]
   readonly timeZone: string
+  /** How many threads always run, and how many may. */
+  readonly threadsMin: number
   readonly threadsMax: number
   readonly pool: {
     readonly max: number

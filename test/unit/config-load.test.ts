@@ -304,6 +304,7 @@ describe('what is loaded', () => {
       connection: { host: '127.0.0.1', port: 5432, user: 'reader', password: 'pw', database: 'shop', tls: 'disable' },
       schemas: ['public'],
       timeZone: 'UTC',
+      threadsMin: 0,
       threadsMax: 1,
       pool: { max: 4, acquireTimeoutMs: 5000, idleTimeoutMs: 300000, lifetimeMaxMs: 3600000 },
     })

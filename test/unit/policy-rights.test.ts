@@ -141,7 +141,7 @@ test('get exists only where the whole key is visible and can be compared', () =>
   )
   assert.deepEqual([...(rights.byToolBase.get('w')?.operations ?? [])], ['search', 'aggregate'])
   const view = rights.byToolBase.get('v')
-  assert.deepEqual(view?.table.primaryKey, ['b', 'a'], 'order and cuts of cells go by the key the policy gives')
+  assert.deepEqual(view?.table.declaredKey, ['b', 'a'], 'order and cuts of cells go by the key the policy gives')
   const json = compiled("version: 1\ntables: { public.v: { key: [a, j] } }\nroles: { a: { read: ['*'] } }", schema)
   assert.deepEqual(
     json.findings.map(({ kind, severity }) => [kind, severity]),

@@ -91,7 +91,10 @@ describe('the line for connections', () => {
 /** A connection that records what is said on it. */
 function wire(): { readonly connection: WireConnection; readonly said: string[]; readonly stream: EventEmitter } {
   const said: string[] = []
-  const stream = new EventEmitter()
+  const stream = Object.assign(new EventEmitter(), {
+    cork: () => said.push('cork'),
+    uncork: () => said.push('uncork'),
+  })
   const connection: WireConnection = {
     stream,
     parse: ({ name, text }) => said.push(`parse ${name}=${text}`),
@@ -115,10 +118,10 @@ describe('one read on the wire', () => {
   test('an unnamed statement is parsed; a known name is only bound; evicted names are closed first', () => {
     const unnamed = wire()
     read(10).query.submit(unnamed.connection)
-    assert.deepEqual(unnamed.said, ['parse =T', 'bind  ["a",null,"{\\"b\\"}"]', 'execute', 'sync'])
+    assert.deepEqual(unnamed.said, ['cork', 'parse =T', 'bind  ["a",null,"{\\"b\\"}"]', 'execute', 'sync', 'uncork'])
     const known = wire()
     read(10, { name: 'r2', parse: false, deallocate: ['r1'] }).query.submit(known.connection)
-    assert.deepEqual(known.said, ['close S r1', 'bind r2 ["a",null,"{\\"b\\"}"]', 'execute', 'sync'])
+    assert.deepEqual(known.said, ['cork', 'close S r1', 'bind r2 ["a",null,"{\\"b\\"}"]', 'execute', 'sync', 'uncork'])
   })
 
   test('the budget counts cells, and the row that passes it ends the read', () => {

@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events'
 import type { Param } from '../../core/statement.js'
 import type { NamedUse } from './named-statements.js'
 
@@ -9,9 +8,17 @@ export type ReadOutcome =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'too_large' }
 
+/** The socket under a connection. */
+export interface WireStream {
+  on(event: 'data', listener: (chunk: Buffer) => void): unknown
+  off(event: 'data', listener: (chunk: Buffer) => void): unknown
+  cork(): void
+  uncork(): void
+}
+
 /** The part of `pg`'s connection that a read speaks through. The last argument of each call is unused by `pg`. */
 export interface WireConnection {
-  readonly stream: EventEmitter
+  readonly stream: WireStream
   parse(query: { name: string; text: string; types: string[] }, more: boolean): void
   bind(config: { portal: string; statement: string; values: (string | null)[] }, more: boolean): void
   execute(config: { portal: string }, more: boolean): void
@@ -42,7 +49,7 @@ export class ReadQuery {
   /** Bytes that arrived since the last whole row: a single cell of a gigabyte must not be gathered first and judged then. */
   #unparsedBytes = 0
   #settled = false
-  #stream: EventEmitter | undefined
+  #stream: WireStream | undefined
   readonly #countChunk = (chunk: Buffer): void => {
     this.#unparsedBytes += chunk.length
     if (this.#unparsedBytes > this.#bytesMax + UNPARSED_SLACK_BYTES) this.#end({ kind: 'too_large' })
@@ -61,8 +68,19 @@ export class ReadQuery {
   }
 
   submit(connection: WireConnection): void {
-    this.#stream = connection.stream
-    connection.stream.on('data', this.#countChunk)
+    const { stream } = connection
+    this.#stream = stream
+    stream.on('data', this.#countChunk)
+    // The messages leave in one write: each on its own would be a system call and a packet.
+    stream.cork()
+    try {
+      this.#send(connection)
+    } finally {
+      stream.uncork()
+    }
+  }
+
+  #send(connection: WireConnection): void {
     const name = this.#named?.name ?? ''
     for (const old of this.#named?.deallocate ?? []) connection.close({ type: 'S', name: old }, true)
     if (this.#named?.parse !== false) connection.parse({ name, text: this.#text, types: [] }, true)

@@ -26,8 +26,8 @@ export function areUnique(table: Table, names: ReadonlySet<Identifier>): boolean
 }
 
 /**
- * The columns that tell rows apart: the primary key, else the first unique key without NULLs, and only when the caller may
- * see all of it, since an order shows what it is made of. Undefined when there is none.
+ * The columns that stand for a row: the key that the policy declares, else the primary key, else the first unique key without
+ * NULLs, and only when the caller may see all of it, since an order shows what it is made of. Undefined when there is none.
  */
 export function visibleKey(table: Table, visible: ReadonlyMap<Identifier, Column>): readonly Column[] | undefined {
   const seen = (key: readonly Identifier[]) =>
@@ -35,13 +35,20 @@ export function visibleKey(table: Table, visible: ReadonlyMap<Identifier, Column
       const column = visible.get(name)
       return column === undefined ? [] : [column]
     })
-  const primary = seen(table.primaryKey)
-  if (primary.length > 0 && primary.length === table.primaryKey.length) return primary
+  for (const key of [table.declaredKey ?? [], table.primaryKey]) {
+    const columns = seen(key)
+    if (columns.length > 0 && columns.length === key.length) return columns
+  }
   for (const key of table.uniqueKeys) {
     const columns = seen(key)
     if (columns.length === key.length && columns.every((column) => !column.nullable)) return columns
   }
   return undefined
+}
+
+/** Whether the catalog itself warrants that no two rows share these columns' values. */
+function tellsRowsApart(table: Table, key: readonly Column[]): boolean {
+  return key.every((column) => !column.nullable) && areUnique(table, new Set(key.map((column) => column.name)))
 }
 
 /** A column in its own order, or by its text where it has none. */
@@ -66,11 +73,10 @@ export function totalOrder(
     keys.push(sortKey(column, direction))
   }
   for (const { column, direction } of order) add(visible.get(column), direction)
-  const key = visibleKey(table, visible)
-  if (key !== undefined) {
-    for (const column of key) add(column, 'asc')
-    return keys
-  }
+  const key = visibleKey(table, visible) ?? []
+  for (const column of key) add(column, 'asc')
+  // Rows that share a key which only the policy warrants would come in the order they lie in, and hidden changes move them.
+  if (key.length > 0 && tellsRowsApart(table, key)) return keys
   const columns = [...visible.values()]
   for (const column of columns) if (column.type.ordered) add(column, 'asc')
   for (const column of columns) {
