@@ -75,7 +75,8 @@ export interface TableRef {
 export type TableKind = 'table' | 'view' | 'materialized_view' | 'partitioned_table' | 'foreign_table'
 
 export interface ForeignKey {
-  readonly name: Identifier
+  /** As the catalog or the policy calls it. Never part of SQL text. */
+  readonly name: string
   readonly columns: readonly Identifier[]
   readonly references: TableRef
   readonly referencedColumns: readonly Identifier[]

@@ -72,13 +72,6 @@ function refusalStatus(error: GatewayError): number {
   }
 }
 
-/** A message that claims a revision of the era without `initialize` is one that is not served. */
-function withoutClaim(message: ParsedMessage): ParsedMessage {
-  const error = checkClaimedVersion(message)
-  if (error === undefined) return message
-  return { kind: 'invalid', id: message.kind === 'request' ? message.id : null, error }
-}
-
 /** Speaks MCP over HTTP for every connector: front door, authentication, JSON-RPC, and the replies. Holds no session. */
 export class McpEndpoint {
   readonly #surroundings: EndpointSurroundings
@@ -207,7 +200,7 @@ export class McpEndpoint {
       for (const ticket of tickets) ticket.cancel()
     })
     const surroundings = { path, inFlight: this.#inFlight, connector, identity, facts, serverVersion }
-    for (const message of messages.map(withoutClaim)) {
+    for (const message of messages) {
       switch (message.kind) {
         case 'request': {
           waiting += 1

@@ -3,6 +3,7 @@ import { agentColumnName, toolBaseName } from '../core/names.js'
 import { type Column, qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
 import type { CompileOptions } from './compile-document.js'
+import { withRelations } from './declared-relations.js'
 import type { PolicyFilter, TablePolicy } from './policy-document.js'
 import { type Findings, quoted } from './policy-finding.js'
 import { compileFilter, type RowFilter } from './row-filter.js'
@@ -43,7 +44,8 @@ export function draftTables(
       findings.withhold({ kind: 'table_ambiguous', table: name, text })
     } else {
       const confirmed = confirmedColumns(name, table, knownByName, findings)
-      drafts.set(name, draftTable(name, table, policy, { schemas, confirmed }, findings))
+      const related = withRelations(name, table, policy, catalog, findings)
+      drafts.set(name, draftTable(name, related, policy, { schemas, confirmed }, findings))
     }
   }
   withholdClashes(drafts.values(), findings)

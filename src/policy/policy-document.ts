@@ -57,12 +57,22 @@ export type PolicyFilter =
   | { readonly column: string; readonly op: 'in'; readonly values: readonly PolicyLiteral[] | ClaimSource }
   | { readonly column: string; readonly op: 'is_null' | 'not_null' }
 
+export interface RelationPolicy {
+  readonly columns: readonly string[]
+  /** `schema.table`. */
+  readonly references: string
+  /** Default: the key of the table that is referenced. */
+  readonly referenced_columns?: readonly string[]
+}
+
 export interface TablePolicy extends PolicyLimits {
   readonly tool_name?: string
   /** Never beside `columns`. */
   readonly mask?: readonly string[]
   readonly columns?: readonly string[]
   readonly key?: readonly string[]
+  /** Foreign keys that the catalog does not declare, by a name for each. */
+  readonly relations?: Readonly<Record<string, RelationPolicy>>
   readonly row_filter?: readonly PolicyFilter[]
   readonly aggregate?: boolean | { readonly columns: readonly string[] }
 }
@@ -176,11 +186,18 @@ const filter = z.discriminatedUnion(
 )
 const filterList = listOf(filter, 'filters { column, op, value }')
 
+const relation = strict({
+  columns: columnList,
+  references: name('a table as schema.table'),
+  referenced_columns: columnList.exactOptional(),
+})
+
 const tableShape = {
   tool_name: name('a name for the tools').exactOptional(),
   mask: columnList.exactOptional(),
   columns: columnList.exactOptional(),
   key: columnList.exactOptional(),
+  relations: named(relation, 'relation names to { columns, references }').exactOptional(),
   row_filter: filterList.exactOptional(),
   aggregate: z
     .union([z.boolean(), z.strictObject({ columns: columnList })], { error: 'true, false or { columns: [names] }' })

@@ -10,6 +10,7 @@ export type FindingKind =
   | 'filter_unusable'
   | 'literal_unusable'
   | 'key_unusable'
+  | 'relation_unusable'
   | 'tool_name_clash'
   | 'rule_without_grant'
 
@@ -40,6 +41,11 @@ export class Findings {
   /** The table does not exist for anybody. */
   withhold(finding: Omit<PolicyFinding, 'severity'>): void {
     this.withheld.add(finding.table)
+    this.list.push({ ...finding, severity: 'error' })
+  }
+
+  /** What the finding is about does not exist, and the table is served without it. */
+  void(finding: Omit<PolicyFinding, 'severity'>): void {
     this.list.push({ ...finding, severity: 'error' })
   }
 

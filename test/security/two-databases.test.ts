@@ -55,9 +55,15 @@ async function differences(a: RecordedPath, b: RecordedPath, calls: readonly Cal
   for (const { identity, tool, args } of calls) {
     const [one, other] = [await a.call(identity, tool, args), await b.call(identity, tool, args)]
     if (JSON.stringify(one) === JSON.stringify(other)) continue
-    found.push(`${identity.name} ${tool} ${JSON.stringify(args)}\n  ${JSON.stringify(one)}\n  ${JSON.stringify(other)}`)
+    found.push(`${identity.name} ${tool} ${JSON.stringify(args)}: ${firstDifference(JSON.stringify(one), JSON.stringify(other))}`)
   }
   return found
+}
+
+function firstDifference(one: string, other: string): string {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at++
+  return `…${one.slice(Math.max(0, at - 60), at + 80)}… but …${other.slice(Math.max(0, at - 60), at + 80)}…`
 }
 
 /** What a caller can tell, and its entry but for the reason, which may know of hidden columns. */

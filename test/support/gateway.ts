@@ -230,6 +230,11 @@ export async function post(
   return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
 }
 
+/** The body of a tools/call. */
+export function rpcCall(id: number | string, call: { readonly name: string; readonly arguments?: unknown }) {
+  return { jsonrpc: '2.0', id, method: 'tools/call', params: call }
+}
+
 export interface ToolAnswer {
   readonly isError: boolean
   readonly text: string

@@ -144,7 +144,7 @@ test('an unknown key names its line, its path and the nearest valid key', () => 
 })
 
 test('keys of later grammars, which nothing would enforce yet, are refused', () => {
-  const table = ['create', 'update', 'soft_delete', 'relations', 'min_group_size', 'require_index_above_rows']
+  const table = ['create', 'update', 'soft_delete', 'min_group_size', 'require_index_above_rows']
   for (const key of [...table, 'max_affected_rows']) {
     assert.equal(only(`version: 1\ntables: { a.b: { ${key}: 1 } }`).path, `tables.a.b.${key}`)
   }
@@ -210,6 +210,16 @@ test('a claim is never a pattern', () => {
   const fault = refused(filterIn('{ column: x, op: ilike, value: { claim: a } }'))[0]
   assert.match(fault?.path ?? '', /^tables\.a\.b\.row_filter\[0\]/)
   accepted(filterIn("{ column: x, op: ilike, value: 'A%' }"))
+})
+
+test('a relation names its columns and the table it references', () => {
+  const of = (relation: string) => `version: 1\ntables: { a.b: { relations: { region: ${relation} } } }`
+  const given = accepted(of('{ columns: [region_id], references: a.regions, referenced_columns: [id] }'))
+  assert.deepEqual(JSON.parse(JSON.stringify(given.tables['a.b']?.relations)), {
+    region: { columns: ['region_id'], references: 'a.regions', referenced_columns: ['id'] },
+  })
+  assert.equal(only(of('{ columns: [region_id] }')).path, 'tables.a.b.relations.region.references')
+  assert.equal(only(of('{ columns: [x], references: a.r, column: y }')).suggestion, 'columns')
 })
 
 test('an empty filter list is refused, since it would read as a restriction and be none', () => {

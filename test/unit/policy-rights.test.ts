@@ -269,3 +269,32 @@ test('thousands of tables and tens of roles are worked out in one pass', () => {
   const rights = engine.rights(caller(Array.from({ length: 40 }, (_, i) => `r${i}`)))
   assert.equal(rights.tables.length, 2_000)
 })
+
+test('a relation that the policy declares is one like any other, and one that cannot be is void and refuses the policy', () => {
+  const schema = schemaOf(
+    tableOf('public', 'regions', { columns: { id: 'integer', code: 'text' }, key: ['id'] }),
+    tableOf('public', 'shops', { columns: { id: 'integer', region_id: 'integer', region: 'text' }, key: ['id'] }),
+  )
+  const judged = (relation: string) => {
+    const policy = `version: 1\ntables: { public.regions: , public.shops: { relations: { r: ${relation} } } }\nroles: { a: { read: ['*'] } }`
+    const { engine, findings } = compiled(policy, schema)
+    const shops = engine.rights(caller(['a'])).byToolBase.get('shops')
+    return { relations: shops?.relations, findings: findings.map(({ kind, severity }) => [kind, severity]) }
+  }
+  assert.deepEqual(judged('{ columns: [region_id], references: public.regions }'), {
+    relations: [{ columns: ['region_id'], references: 'regions', referencedColumns: ['id'] }],
+    findings: [],
+  })
+  assert.deepEqual(judged('{ columns: [region], references: public.regions, referenced_columns: [code] }').relations, [
+    { columns: ['region'], references: 'regions', referencedColumns: ['code'] },
+  ])
+  const wrong = [
+    '{ columns: [region_id], references: public.region }',
+    '{ columns: [nope], references: public.regions }',
+    '{ columns: [region_id], references: public.regions, referenced_columns: [nope] }',
+    '{ columns: [region_id, region], references: public.regions }',
+  ]
+  for (const relation of wrong) {
+    assert.deepEqual(judged(relation), { relations: [], findings: [['relation_unusable', 'error']] })
+  }
+})

@@ -73,6 +73,7 @@ class PostgresDriver implements Driver {
   /** Of the calls and introspections under way, for `close`. */
   readonly #active = new Set<Cancellation>()
   #connecting = 0
+  #closed = false
   #closing: Promise<void> | undefined
 
   constructor(settings: ConnectorSettings, tls: Tls, surroundings: DriverSurroundings) {
@@ -95,7 +96,7 @@ class PostgresDriver implements Driver {
 
   async execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Result<Rows, GatewayError>> {
     const { cancellation } = options
-    if (this.#closing !== undefined) return fail(closedError())
+    if (this.#closed) return fail(closedError())
     if (cancellation.reason !== undefined) return fail(gatewayError(cancellation.reason))
     this.#active.add(cancellation)
     try {
@@ -113,7 +114,7 @@ class PostgresDriver implements Driver {
   }
 
   async introspect(schemas: readonly string[]): Promise<Result<SchemaModel, GatewayError>> {
-    if (this.#closing !== undefined) return fail(closedError())
+    if (this.#closed) return fail(closedError())
     // A connection of its own: a reload must not take a place from the calls it is meant not to disturb.
     const client = new Client(clientSettings(this.#settings.connection, this.#tls))
     const session = this.#open(client)
@@ -130,6 +131,7 @@ class PostgresDriver implements Driver {
   }
 
   close(): Promise<void> {
+    this.#closed = true
     this.#closing ??= this.#close()
     return this.#closing
   }
@@ -170,7 +172,7 @@ class PostgresDriver implements Driver {
   }
 
   #cancelled(cancellation: Cancellation): GatewayError {
-    return this.#closing === undefined ? gatewayError(cancellation.reason ?? 'CANCELLED') : closedError()
+    return this.#closed ? closedError() : gatewayError(cancellation.reason ?? 'CANCELLED')
   }
 
   #waitedTooLong(phase: Phase): GatewayError {
@@ -197,7 +199,7 @@ class PostgresDriver implements Driver {
 
   /** Hands the connection to the call that has waited longest, or back to the pool, which knows when to close it. */
   #release(lease: Lease, reusable: boolean): void {
-    if (reusable && this.#queue.waiting > 0 && this.#closing === undefined) {
+    if (reusable && this.#queue.waiting > 0 && !this.#closed) {
       const ageMs = this.#surroundings.nowMs() - lease.session.openedMs
       if (ageMs < this.#settings.pool.lifetimeMaxMs) {
         this.#queue.release(lease)
