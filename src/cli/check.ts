@@ -105,7 +105,7 @@ async function reportOn(connector: ConnectorConfig, store: SqliteAdminStore): Pr
   try {
     const schema = await driver.introspect(settings.schemas)
     if (!schema.ok) {
-      const problem = `${schema.error.code}: ${schema.error.reason ?? 'the database could not be introspected'}`
+      const problem = `${schema.error.code}: ${schema.error.detail ?? schema.error.reason ?? 'the database could not be introspected'}`
       return { ...nothing(connector), problems: [problem] }
     }
     return judge(connector, store, schema.value)

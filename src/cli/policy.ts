@@ -140,7 +140,7 @@ async function compareWithCatalog(
       const { findings } = compilePolicy(document, schema.value, { schemas: connector.schemas })
       return ok({ findings, known: JSON.stringify(knownObjects(schema.value, Object.keys(document.tables))) })
     }
-    const reason = cleanText(schema.error.reason ?? schema.error.code, TEXT_CHARS_MAX)
+    const reason = cleanText(schema.error.detail ?? schema.error.reason ?? schema.error.code, TEXT_CHARS_MAX)
     return refused(`the catalog of connector "${connector.id}" cannot be read: ${reason}; --offline applies without it`)
   } finally {
     await driver.close()

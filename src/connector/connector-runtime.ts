@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { unreachable } from '../core/assert.js'
+import type { ErrorCode } from '../core/errors.js'
 import { knownObjects, parseKnownObjects } from '../core/known-objects.js'
 import { cleanText } from '../core/names.js'
 import { ok } from '../core/result.js'
@@ -97,6 +98,7 @@ export class ConnectorRuntime {
         driver: this.#driver,
         acquireTimeoutMs: this.#settings.pool.acquireTimeoutMs,
         nowMs: this.#nowMs,
+        observe: (code: ErrorCode, detail: string) => this.#observeFailure(message.auditId, code, detail),
       }
       outcome = await executeCall(message, surroundings, cancellation)
     } catch (thrown) {
@@ -109,14 +111,7 @@ export class ConnectorRuntime {
 
   #failed(message: CallMessage, thrown: unknown): OutcomeMessage {
     const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
-    const observation = {
-      kind: 'call.failed',
-      connector: this.#settings.id,
-      auditId: message.auditId,
-      code: 'INTERNAL',
-      detail: cleanText(detail, 2_000),
-    } as const
-    this.#mailbox.send({ kind: 'observed', observation })
+    this.#observeFailure(message.auditId, 'INTERNAL', cleanText(detail, 2_000))
     return {
       kind: 'outcome',
       callId: message.callId,
@@ -128,6 +123,12 @@ export class ConnectorRuntime {
       dbMs: 0,
       body: encodeError({ code: 'INTERNAL' }),
     }
+  }
+
+  /** The operator finds it by the id of the call's entry. */
+  #observeFailure(auditId: string, code: ErrorCode, detail: string): void {
+    const observation = { kind: 'call.failed', connector: this.#settings.id, auditId, code, detail } as const
+    this.#mailbox.send({ kind: 'observed', observation })
   }
 
   #list(message: Extract<ToConnector, { kind: 'list' }>): void {
@@ -166,8 +167,8 @@ export class ConnectorRuntime {
       }
       const schema = await this.#driver.introspect(this.#settings.schemas)
       if (!schema.ok) {
-        const { code, reason } = schema.error
-        this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code, reason: reason ?? code })
+        const { code, reason = code, detail = reason } = schema.error
+        this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code, reason: detail })
         return
       }
       const known = policy?.known === undefined ? undefined : parseKnownObjects(policy.known)

@@ -1,6 +1,6 @@
 import type { EffectiveRights, TableAccess } from '../core/access.js'
 import type { Operation, PlanSummary } from '../core/audit-entry.js'
-import { ERRORS, type GatewayError, publicText } from '../core/errors.js'
+import { ERRORS, type ErrorCode, type GatewayError, publicText } from '../core/errors.js'
 import { RESULT_BYTES_MAX } from '../core/limits.js'
 import type { Plan, ValidatedPlan } from '../core/plan.js'
 import { qualifiedName } from '../core/schema-model.js'
@@ -22,6 +22,8 @@ export interface CallSurroundings {
   readonly acquireTimeoutMs: number
   /** Monotonic milliseconds on the clock that stamped `sentAtMs`. */
   readonly nowMs: () => number
+  /** Tells the operator what the database said of a failure. */
+  readonly observe: (code: ErrorCode, detail: string) => void
 }
 
 /** The parts of an outcome that depend on how far the call came. */
@@ -105,7 +107,10 @@ async function runPlan(
     bytesMax: RESULT_BYTES_MAX,
     cancellation,
   })
-  if (!answer.ok) return refusal(call, progress, answer.error)
+  if (!answer.ok) {
+    if (answer.error.detail !== undefined) surroundings.observe(answer.error.code, answer.error.detail)
+    return refusal(call, progress, answer.error)
+  }
   const { rows, queueMs, dbMs } = answer.value
   const measured = { ...progress, queueMs: progress.queueMs + queueMs, dbMs }
   if (plan.kind === 'get' && rows.length === 0) return refusal(call, { ...measured }, { code: 'ROW_NOT_FOUND' })

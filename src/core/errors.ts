@@ -165,6 +165,8 @@ export interface GatewayError {
   /** The nearest valid choice, from the caller's own names. */
   readonly suggestion?: string
   readonly reason?: string
+  /** What the database or the network said, for the operator's log alone: it may quote rows, so no entry keeps it. */
+  readonly detail?: string
   /** The name that was refused, as the caller spelt it: for the worker to find the reason, never stored or sent. */
   readonly refused?: string
 }

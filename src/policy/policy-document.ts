@@ -186,18 +186,18 @@ const filter = z.discriminatedUnion(
 )
 const filterList = listOf(filter, 'filters { column, op, value }')
 
-const relation = strict({
+const relationShape = {
   columns: columnList,
   references: name('a table as schema.table'),
   referenced_columns: columnList.exactOptional(),
-})
+}
 
 const tableShape = {
   tool_name: name('a name for the tools').exactOptional(),
   mask: columnList.exactOptional(),
   columns: columnList.exactOptional(),
   key: columnList.exactOptional(),
-  relations: named(relation, 'relation names to { columns, references }').exactOptional(),
+  relations: named(strict(relationShape), 'relation names to { columns, references }').exactOptional(),
   row_filter: filterList.exactOptional(),
   aggregate: z
     .union([z.boolean(), z.strictObject({ columns: columnList })], { error: 'true, false or { columns: [names] }' })
@@ -292,6 +292,7 @@ function keysAt(path: PolicyPath, value: unknown): readonly string[] {
   if (section === 'identities') return Object.keys(identityShape)
   if (path.length === 2) return Object.keys(section === 'tables' ? tableShape : roleShape)
   if (member === 'aggregate') return ['columns']
+  if (member === 'relations') return Object.keys(relationShape)
   const last = path.at(-1)
   if (last === 'value' || last === 'values') return ['claim']
   const op = isMapping(value) ? value['op'] : undefined

@@ -80,7 +80,7 @@ for (const target of POSTGRES_TARGETS) {
       assert.deepEqual(await db.query('SELECT count(*) FROM written'), [['0']])
     })
 
-    test('failures become codes by SQLSTATE, and only the first message reaches the reason', async (t) => {
+    test('failures become codes by SQLSTATE, and only the first message reaches the operator', async (t) => {
       const db = await database()
       const { run } = testDriver(t, db.reader())
       const codes = async (text: string, params: readonly string[] = []) => outcome(await run(text, params)).code

@@ -55,7 +55,9 @@ async function differences(a: RecordedPath, b: RecordedPath, calls: readonly Cal
   for (const { identity, tool, args } of calls) {
     const [one, other] = [await a.call(identity, tool, args), await b.call(identity, tool, args)]
     if (JSON.stringify(one) === JSON.stringify(other)) continue
-    found.push(`${identity.name} ${tool} ${JSON.stringify(args)}: ${firstDifference(JSON.stringify(one), JSON.stringify(other))}`)
+    found.push(
+      `${identity.name} ${tool} ${JSON.stringify(args)}: ${firstDifference(JSON.stringify(one), JSON.stringify(other))}`,
+    )
   }
   return found
 }

@@ -41,7 +41,9 @@ export function testDriver(t: TestContext, settings: ConnectorSettings): TestDri
   return { driver, observed, run, cell }
 }
 
-/** The code and the reason of a failure; a success has the code OK. */
+/** The code of a failure and what the operator is told; a success has the code OK. */
 export function outcome(result: Result<unknown, GatewayError>): { readonly code: string; readonly reason: string } {
-  return result.ok ? { code: 'OK', reason: '' } : { code: result.error.code, reason: result.error.reason ?? '' }
+  if (result.ok) return { code: 'OK', reason: '' }
+  const { code, reason = '', detail = reason } = result.error
+  return { code, reason: detail }
 }

@@ -96,7 +96,14 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
           args: sent,
           sentAtMs: monotonicMs(),
         },
-        { policy: rules, dialect, driver, acquireTimeoutMs: settings.pool.acquireTimeoutMs, nowMs: monotonicMs },
+        {
+          policy: rules,
+          dialect,
+          driver,
+          acquireTimeoutMs: settings.pool.acquireTimeoutMs,
+          nowMs: monotonicMs,
+          observe: () => {},
+        },
         new Cancellation(),
       )
       return {

@@ -44,12 +44,13 @@ describe('errors of PostgreSQL', () => {
     for (const [state, code] of CODES) assert.equal(statementError(serverError(state)).code, code, state)
   })
 
-  test('no word of the server is public, and none of its DETAIL is kept', () => {
+  test('no word of the server is public or in an entry, and its DETAIL is nowhere', () => {
     for (const [state] of CODES) {
       const error = statementError(serverError(state, 'column "ssn" of relation "people"'))
       assert.doesNotMatch(publicText(error), /ssn|people|hash4711/)
-      assert.match(error.reason ?? '', new RegExp(`\\[${state}\\].*"ssn"`))
-      assert.doesNotMatch(error.reason ?? '', /hash4711/)
+      assert.match(error.reason ?? '', new RegExp(`\\[${state}\\]$`))
+      assert.match(error.detail ?? '', new RegExp(`\\[${state}\\].*"ssn"`))
+      assert.doesNotMatch(error.detail ?? '', /hash4711/)
     }
   })
 
@@ -66,8 +67,8 @@ describe('errors of PostgreSQL', () => {
     }
   })
 
-  test('a reason is one clean line of bounded length', () => {
-    const reason = statementError(serverError('XX000', `a\nb\u001b[31m\u202e${'x'.repeat(10_000)}`)).reason ?? ''
+  test('the detail is one clean line of bounded length', () => {
+    const reason = statementError(serverError('XX000', `a\nb\u001b[31m\u202e${'x'.repeat(10_000)}`)).detail ?? ''
     assert.ok([...reason].length <= REASON_CHARS_MAX)
     assert.doesNotMatch(reason, /[\n\u001b\u202e]/)
   })

@@ -11,6 +11,7 @@ import { Cancellation, type Driver, type ExecuteOptions, type Rows } from '../en
 import { type BackendKey, sendCancelRequest } from './cancel-request.js'
 import {
   connectError,
+  detailOf,
   FEATURE_NOT_SUPPORTED,
   reasonOf,
   sqlstateOf,
@@ -37,7 +38,12 @@ export function createPostgresDriver(settings: ConnectorSettings, surroundings: 
   try {
     return new PostgresDriver(settings, tlsOf(settings.connection), surroundings)
   } catch (error) {
-    return unavailableDriver(gatewayError('CONNECTOR_UNAVAILABLE', { reason: reasonOf('tls ca_file', error) }))
+    return unavailableDriver(
+      gatewayError('CONNECTOR_UNAVAILABLE', {
+        reason: reasonOf('tls ca_file', error),
+        detail: detailOf('tls ca_file', error),
+      }),
+    )
   }
 }
 
@@ -313,7 +319,7 @@ class PostgresDriver implements Driver {
   }
 
   #connectionLost(what: string, error: unknown): void {
-    const detail = reasonOf(what, error)
+    const detail = detailOf(what, error)
     this.#surroundings.observe({ kind: 'driver.connection_lost', connector: this.#settings.id, detail })
   }
 }

@@ -62,11 +62,15 @@ export function sqlstateOf(error: unknown): string | undefined {
  * The operator's text: where it happened, the code, and the primary message. The server's DETAIL, HINT and CONTEXT are
  * never read, because they print rows.
  */
-export function reasonOf(what: string, error: unknown): string {
-  const state = sqlstateOf(error)
-  const code = state ?? nodeCode(error)
+export function detailOf(what: string, error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return cleanText(`${what}: ${code === undefined ? '' : `[${code}] `}${message}`, REASON_CHARS_MAX)
+  return cleanText(`${reasonOf(what, error)} ${message}`, REASON_CHARS_MAX)
+}
+
+/** What an entry may keep: where it happened and the code. A message can quote what the caller may not see. */
+export function reasonOf(what: string, error: unknown): string {
+  const code = sqlstateOf(error) ?? nodeCode(error)
+  return code === undefined ? `${what}:` : `${what}: [${code}]`
 }
 
 function nodeCode(error: unknown): string | undefined {
@@ -78,13 +82,17 @@ function nodeCode(error: unknown): string | undefined {
 export function statementError(error: unknown): GatewayError {
   const state = sqlstateOf(error)
   if (state === undefined) {
-    return gatewayError('CONNECTOR_UNAVAILABLE', { reason: reasonOf('the connection was lost', error) })
+    return described('CONNECTOR_UNAVAILABLE', 'the connection was lost', error)
   }
   const code = BY_STATE.get(state) ?? BY_CLASS.get(state.slice(0, 2)) ?? 'DB_ERROR'
-  return gatewayError(code, { reason: reasonOf('the statement failed', error) })
+  return described(code, 'the statement failed', error)
 }
 
 /** A failure to connect is one code whatever the server says: a wrong password, no database, no slot, no answer. */
 export function connectError(error: unknown): GatewayError {
-  return gatewayError('CONNECTOR_UNAVAILABLE', { reason: reasonOf('connecting failed', error) })
+  return described('CONNECTOR_UNAVAILABLE', 'connecting failed', error)
+}
+
+function described(code: ErrorCode, what: string, error: unknown): GatewayError {
+  return gatewayError(code, { reason: reasonOf(what, error), detail: detailOf(what, error) })
 }

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { positionsOf, type Samples, type Tool } from '../support/arguments.js'
+import type { TestDatabase, TestServer } from '../support/postgres.js'
+import { identity, openPath, type RecordedPath, type Seen } from '../support/recorded-path.js'
+import { ENGINES } from '../support/security-engines.js'
+import { LEFT, POLICY, TWINS } from '../support/two-databases.js'
+
+const SAMPLES: Samples = new Map([
+  ['id', ['5']],
+  ['name', ['name 5']],
+  ['region', ['eu']],
+  ['number', ['4']],
+  ['page', ['page 1']],
+])
+
+/** What a caller can tell of a call, and what the audit trail says without its reason. */
+function visibleOf({ code, decision, operation, target, plan, rows, body }: Seen): string {
+  return JSON.stringify({ code, decision, operation, target, plan, rows, body })
+}
+
+/** A name, as a caller who guesses spells it. */
+function spellings(name: string): readonly string[] {
+  return [name, name.toUpperCase(), `"${name}"`, `t.${name}`, `${name}x`, name.slice(1), `customers.${name}`]
+}
+
+for (const engine of ENGINES) {
+  describe(`hidden names on ${engine.label}`, () => {
+    let server: TestServer
+    let real: RecordedPath
+    let database: TestDatabase
+    before(async () => {
+      server = await engine.start()
+      database = await server.createDatabase(LEFT)
+      real = await openPath({ settings: database.reader(), policy: POLICY })
+    })
+    after(async () => {
+      await real.close()
+      await database.drop()
+    })
+
+    for (const twin of TWINS) {
+      test(`${twin.name} gets for a hidden name, in every place, the answer for one that does not exist`, async (t) => {
+        const bare = await server.createDatabase(twin.setup)
+        const twinned = await openPath({ settings: bare.reader(), policy: twin.policy })
+        const tools = real.tools(twin.identity)
+        let calls = 0
+        for (const tool of tools) {
+          for (const { path, put } of positionsOf(tool, SAMPLES)) {
+            for (const name of twin.hidden.flatMap(spellings)) {
+              const place = `${tool.name} ${path} ${name}`
+              const hidden = await real.call(twin.identity, tool.name, put(name))
+              const missing = await twinned.call(twin.identity, tool.name, put(name))
+              assert.equal(visibleOf(hidden), visibleOf(missing), place)
+              assertNotTold(hidden, name, place)
+              calls++
+            }
+          }
+        }
+        for (const name of twin.hidden) {
+          for (const called of [`search_${name}`, `get_${name}_by_pk`, `aggregate_${name}`, name]) {
+            const [hidden, missing] = [
+              await real.call(twin.identity, called, {}),
+              await twinned.call(twin.identity, called, {}),
+            ]
+            assert.deepEqual(hidden, missing)
+            assert.equal(hidden.code, 'TOOL_UNKNOWN')
+            calls++
+          }
+        }
+        await twinned.close()
+        await bare.drop()
+        t.diagnostic(`${calls} calls`)
+      })
+    }
+
+    test('a place that should take a hidden name makes the comparison fail', async () => {
+      // Without its masks the real database answers for columns that the other does not have.
+      const open = await openPath({
+        settings: database.reader(),
+        policy: POLICY.replace('mask: [ssn, password_hash]', ''),
+      })
+      const [twin] = TWINS
+      assert.ok(twin !== undefined)
+      const tool = open.tools(twin.identity).find(({ name }) => name === 'search_customers')
+      assert.ok(tool !== undefined)
+      let told = 0
+      for (const { put } of positionsOf(tool, SAMPLES)) {
+        const leaking = visibleOf(await open.call(twin.identity, tool.name, put('ssn')))
+        if (leaking !== visibleOf(await real.call(twin.identity, tool.name, put('ssn')))) told++
+      }
+      assert.ok(told >= 3, `${told} places`)
+      await open.close()
+    })
+  })
+}
+
+/** A hidden name stands in an answer only where the caller put it: as the argument that is not known, or as its own label. */
+function assertNotTold(seen: Seen, name: string, place: string): void {
+  const own = seen.code === 'ARGUMENT_UNKNOWN' || /\.as |\.value |values|\$ /.test(place)
+  if (own || name.length < 4) return
+  if (seen.code === 'OK') return
+  assert.ok(!seen.body.includes(name), `${place}: ${seen.body}`)
+  assert.ok(seen.reason === undefined || !seen.reason.includes(name), `${place}: ${seen.reason}`)
+}
+
+/** What one caller sees, and what is then done to objects that it does not see. */
+const SHOWN = `
+CREATE TABLE books (id int PRIMARY KEY, title text, writer_id int, price int, shelf text);
+CREATE TABLE writers (id int PRIMARY KEY, name text);
+ALTER TABLE books ADD FOREIGN KEY (writer_id) REFERENCES writers;
+COMMENT ON TABLE books IS 'All that can be lent';
+COMMENT ON COLUMN books.title IS 'As printed';
+INSERT INTO writers SELECT i, 'writer ' || i FROM generate_series(1, 5) AS i;
+INSERT INTO books SELECT i, 'title ' || i % 7, 1 + i % 5, i % 4, 'shelf ' || i % 3 FROM generate_series(1, 30) AS i;
+`
+const HIDDEN_CHANGES: readonly { readonly what: string; readonly sql: string }[] = [
+  {
+    what: 'tables that look like its own are added',
+    sql: `CREATE SCHEMA other; CREATE TABLE other.books (id int PRIMARY KEY, isbn text);
+      CREATE TABLE book (id int PRIMARY KEY); CREATE TABLE "Books" (id int PRIMARY KEY, title text);
+      CREATE TABLE search_books (id int PRIMARY KEY); CREATE VIEW all_books AS SELECT * FROM books;`,
+  },
+  {
+    what: 'columns are added, first among them one that is near to its own',
+    sql: `ALTER TABLE books ADD COLUMN titles text DEFAULT 'x', ADD COLUMN prize int DEFAULT 5, ADD COLUMN "title_" text;
+      CREATE UNIQUE INDEX ON books (titles, id); CREATE INDEX ON books (prize); UPDATE books SET prize = 100 - id;`,
+  },
+  {
+    what: 'a hidden table refers to its own, and its own to a hidden one',
+    sql: `CREATE TABLE loans (id int PRIMARY KEY, book_id int REFERENCES books); INSERT INTO loans SELECT i, i FROM generate_series(1, 9) AS i;
+      ALTER TABLE books ADD COLUMN loan_id int REFERENCES loans; COMMENT ON COLUMN books.loan_id IS 'the loan';`,
+  },
+  {
+    what: 'hidden objects are renamed and removed',
+    sql: `ALTER TABLE books RENAME COLUMN shelf TO title_two; ALTER TABLE books ADD COLUMN gone int; ALTER TABLE books DROP COLUMN gone;
+      CREATE TABLE aa (id int); ALTER TABLE aa RENAME TO zz; DROP TABLE zz; CREATE TYPE mood AS ENUM ('title'); ANALYZE;`,
+  },
+]
+const SHOWN_POLICY = `
+version: 1
+defaults: { row_cap: 20 }
+tables: { public.books: { columns: [id, title, writer_id, price] }, public.writers: {} }
+roles: { reader: { read: ['*'] } }
+`
+const READER = identity('reader', ['reader'])
+/** Near misses of visible names, and of hidden ones. */
+const NEAR = [
+  'titel',
+  'titl',
+  'prise',
+  'prize',
+  'titles',
+  'shelf',
+  'shel',
+  'loan_i',
+  'i',
+  'writer',
+  'boks',
+  'book',
+  'loans',
+  'Books',
+  'writer_i',
+]
+
+describe('lists, overviews, orders and suggestions do not change when', () => {
+  const [engine] = ENGINES
+  for (const { what, sql } of HIDDEN_CHANGES) {
+    test(what, async () => {
+      assert.ok(engine !== undefined)
+      const server = await engine.start()
+      const databases = [await server.createDatabase(SHOWN), await server.createDatabase(`${SHOWN}${sql}`)]
+      const seen: string[][] = []
+      for (const database of databases) {
+        const path = await openPath({ settings: database.reader(), policy: SHOWN_POLICY })
+        assert.deepEqual(path.findings, [])
+        seen.push(await everything(path, path.tools(READER)))
+        await path.close()
+        await database.drop()
+      }
+      assert.deepEqual(seen[0], seen[1])
+    })
+  }
+})
+
+async function everything(path: RecordedPath, tools: readonly Tool[]): Promise<string[]> {
+  const seen = [path.list(READER)]
+  for (const table of [undefined, 'books', 'writers', ...NEAR]) {
+    seen.push(JSON.stringify(await path.call(READER, 'schema_overview', table === undefined ? {} : { table })))
+  }
+  for (const tool of tools) {
+    for (const { put } of positionsOf(tool, SAMPLES)) {
+      // The reason says, to the operator alone, whether a refused name is that of a hidden column.
+      for (const name of NEAR)
+        seen.push(JSON.stringify({ ...(await path.call(READER, tool.name, put(name))), reason: '' }))
+    }
+  }
+  return seen
+}

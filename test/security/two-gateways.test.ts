@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { AuditEntry } from '../../src/core/audit-entry.js'
+import { generateArguments, type Samples, seeded } from '../support/arguments.js'
+import {
+  type GatewayFolder,
+  listTools,
+  post,
+  prepareGateway,
+  type RunningGateway,
+  spawnGateway,
+  startGateway,
+} from '../support/gateway.js'
+import type { TestDatabase } from '../support/postgres.js'
+import { ENGINES } from '../support/security-engines.js'
+import { IDENTITIES, LEFT, POLICY, STRANGE_WORDS, VARIANTS } from '../support/two-databases.js'
+
+const CALLS_PER_TOOL = 12
+
+/** Values that tests of plans meet in the data; enough for calls that find rows. */
+const SAMPLES: Samples = new Map([
+  ['id', ['1', '5', '40', '121', '10001']],
+  ['name', ['name 5', 'name 40', 'other']],
+  ['country', ['de', 'fr', 'us']],
+  ['region', ['eu', 'us', 'asia', 'south']],
+  ['number', ['4', '5', '20', '5001']],
+  ['status', ['open', 'paid', 'elsewhere']],
+  ['total', ['3.25', '777.00']],
+  ['page', ['page 1', 'page 2']],
+  ['tier', ['gold', 'silver']],
+  ['tenant', ['acme', 'beta', 'zeta']],
+  ['kind', ['in', 'out']],
+  ['amount', ['3', '5555']],
+])
+
+function prepare(database: TestDatabase, audit?: string): Promise<GatewayFolder> {
+  return prepareGateway({
+    connectors: [{ id: 'shop', settings: database.reader({ pool: { max: 1 } }), policy: POLICY }],
+    identities: Object.fromEntries(IDENTITIES.map(({ name, roles, claims }) => [name, { roles, claims }])),
+    ...(audit === undefined ? {} : { audit }),
+  })
+}
+
+interface Request {
+  readonly name: string
+  readonly body: unknown
+}
+
+async function requests(
+  folder: GatewayFolder,
+  endpoint: string,
+  names: readonly string[],
+): Promise<readonly Request[]> {
+  const all: Request[] = []
+  const random = seeded(7)
+  for (const name of names) {
+    all.push({ name, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
+    all.push({ name, body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } })
+    for (const word of STRANGE_WORDS) {
+      const params = { name: `search_${word}`, arguments: {} }
+      all.push({ name, body: { jsonrpc: '2.0', id: word, method: 'tools/call', params } })
+    }
+    const tools = await listTools(endpoint, folder.keys[name])
+    const tables = tools.flatMap((tool) => (tool.name.startsWith('search_') ? [tool.name.slice(7)] : []))
+    for (const tool of tools) {
+      for (let i = 0; i < CALLS_PER_TOOL; i++) {
+        const generation = { samples: SAMPLES, strangers: STRANGE_WORDS, tables, random, wrong: i % 2 === 0 ? 0.06 : 0 }
+        const params = { name: tool.name, arguments: generateArguments(tool, generation) }
+        all.push({ name, body: { jsonrpc: '2.0', id: i, method: 'tools/call', params } })
+      }
+    }
+  }
+  return all
+}
+
+/** An entry without what must differ between two runs. */
+function comparable({ id, time, hash, prev_hash, instance, key_id, duration_ms, ...rest }: AuditEntry): string {
+  assert.ok(id !== '' && time !== '' && hash !== '' && prev_hash !== '' && instance !== '')
+  assert.ok((key_id === undefined) === (rest.identity === undefined) && duration_ms.total >= 0)
+  // Filter values are kept as digests under a key of the gateway's own.
+  const filters = rest.plan?.filters?.map(({ column, op, values }) => ({ column, op, values: values?.length }))
+  return JSON.stringify({ ...rest, plan: { ...rest.plan, filters } })
+}
+
+for (const engine of ENGINES) {
+  describe(`two gateways over databases that differ in what is hidden, on ${engine.label}`, () => {
+    for (const variant of VARIANTS) {
+      test(`${variant.name}: replies and entries are the same, byte for byte`, async (t) => {
+        const server = await engine.start()
+        const databases = [await server.createDatabase(LEFT), await server.createDatabase(variant.setup)]
+        const folders = await Promise.all(databases.map((database) => prepare(database)))
+        const running: RunningGateway[] = []
+        const names = variant.identities.map(({ name }) => name)
+        const replies: string[][] = []
+        let count = 0
+        for (const folder of folders) {
+          const gateway = await startGateway(folder)
+          running.push(gateway)
+          const endpoint = gateway.endpoint('shop')
+          const all = await requests(folder, endpoint, names)
+          count = all.length
+          const own: string[] = []
+          for (const { name, body } of all) {
+            const { status, text } = await post(endpoint, folder.keys[name], body)
+            own.push(`${name} ${JSON.stringify(body)} ${status} ${text}`)
+          }
+          replies.push(own)
+        }
+        const [left = [], right = []] = replies
+        assert.equal(left.length, right.length)
+        for (const [i, reply] of left.entries()) assert.equal(reply, right[i])
+        for (const gateway of running) await gateway.stop()
+        const [one = [], other = []] = folders.map((folder) => folder.entries().map(comparable))
+        assert.ok(one.length > count / 2)
+        assert.deepEqual(one, other)
+        for (const folder of folders) await folder.remove()
+        for (const database of databases) await database.drop()
+        t.diagnostic(`${count} requests`)
+      })
+    }
+  })
+}
+
+/** Unlike anything that a reply, an entry or the log says for reasons of its own. */
+const SECRET_NAMES = [
+  'hidden_name_one',
+  'hidden_name_two',
+  'hidden_table_three',
+  'hidden_index_four',
+  'hidden_label_five',
+]
+const SENTINELS = ['SENTINELCELL', 'SENTINELSCOPE', 'SENTINELTABLE', 'SENTINELCOMMENT', '918273645']
+const GUARDED = `
+CREATE TYPE secret_kind AS ENUM ('hidden_label_five', 'other');
+CREATE TABLE rooms (
+  hidden_name_one text NOT NULL, id int PRIMARY KEY, label text, hidden_name_two int UNIQUE, floor int, kind secret_kind);
+CREATE INDEX hidden_index_four ON rooms (hidden_name_one, floor);
+CREATE TABLE hidden_table_three (id int PRIMARY KEY, room_id int REFERENCES rooms, body text);
+COMMENT ON COLUMN rooms.hidden_name_two IS 'SENTINELCOMMENT';
+COMMENT ON COLUMN rooms.label IS 'not SENTINELCOMMENT but HIDDEN_NAME_ONE';
+COMMENT ON TABLE rooms IS 'see "hidden_name_two": SENTINELCOMMENT';
+COMMENT ON TABLE hidden_table_three IS 'SENTINELCOMMENT';
+INSERT INTO rooms SELECT 'SENTINELCELL ' || i, i, 'room ' || i, 918273645 + i, i % 3, 'hidden_label_five' FROM generate_series(1, 20) AS i;
+INSERT INTO rooms SELECT 'other', 100 + i, 'SENTINELSCOPE ' || i, i, 77, 'other' FROM generate_series(1, 20) AS i;
+INSERT INTO hidden_table_three SELECT i, i, 'SENTINELTABLE' FROM generate_series(1, 5) AS i;
+`
+const GUARDED_POLICY = `
+version: 1
+tables:
+  public.rooms:
+    mask: [hidden_name_one, hidden_name_two, kind]
+    row_filter: [{ column: floor, op: in, values: { claim: floors } }]
+roles: { reader: { read: ['*'] } }
+`
+
+describe('what is hidden', () => {
+  for (const engine of ENGINES) {
+    test(`stands in no reply, entry, line or log, on ${engine.label}`, async () => {
+      const server = await engine.start()
+      const database = await server.createDatabase(GUARDED)
+      const folder = await prepareGateway({
+        connectors: [{ id: 'shop', settings: database.reader(), policy: GUARDED_POLICY }],
+        identities: {
+          reader: { roles: ['reader'], claims: new Map([['floors', [0, 1, 2]]]) },
+          lost: { roles: ['reader'] },
+        },
+        // A relative path is one in the folder of the configuration.
+        audit: '{ stdout: true, buffer: { path: audit.sqlite, durability: normal } }',
+      })
+      const gateway = await spawnGateway(folder, ['shop'])
+      const endpoint = gateway.endpoint('shop')
+      const replies: string[] = []
+      const random = seeded(11)
+      const ask = async (name: string, body: unknown): Promise<void> => {
+        const { text } = await post(endpoint, folder.keys[name], body)
+        replies.push(text)
+      }
+      const samples: Samples = new Map([
+        ['id', ['1', '7', '101']],
+        ['label', ['room 1', 'room 7']],
+        ['floor', ['0', '1', '77']],
+      ])
+      for (const name of ['reader', 'lost']) {
+        await ask(name, { jsonrpc: '2.0', id: 1, method: 'tools/list' })
+        await ask(name, { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} })
+        for (const tool of await listTools(endpoint, folder.keys[name])) {
+          for (let i = 0; i < 80; i++) {
+            // No stranger is a hidden name: whatever stands in a reply, the gateway said by itself.
+            const strangers = ['hidden', 'name_two', 'hidden_nam', 'room', 'labl', 'flor', 'x', '_', '%']
+            const args = generateArguments(tool, {
+              samples,
+              strangers,
+              tables: ['rooms'],
+              random,
+              wrong: i % 2 === 0 ? 0.1 : 0,
+            })
+            await ask(name, {
+              jsonrpc: '2.0',
+              id: i,
+              method: 'tools/call',
+              params: { name: tool.name, arguments: args },
+            })
+          }
+        }
+      }
+      gateway.child.kill('SIGTERM')
+      await gateway.exited
+      const everything = new Map([
+        ['replies', replies.join('\n')],
+        ['entries', JSON.stringify(folder.entries())],
+        ['stdout', gateway.stdout.join('\n')],
+        ['log', JSON.stringify(gateway.log)],
+      ])
+      assert.ok(folder.entries().length > 300 && gateway.stdout.length > 300)
+      assert.ok(everything.get('replies')?.includes('room 7'), 'rows were read')
+      for (const [where, text] of everything) {
+        for (const secret of [...SECRET_NAMES, ...SENTINELS]) {
+          assert.ok(!text.toLowerCase().includes(secret.toLowerCase()), `${where} holds ${secret}`)
+        }
+      }
+      await folder.remove()
+      await database.drop()
+    })
+  }
+})
