@@ -16,13 +16,16 @@ export async function serve(options: ServeOptions): Promise<number> {
     return 1
   }
   const { observe } = createLog('info')
+  // Listening from the first moment: a signal during the start must neither cut it short nor be lost.
+  let gateway: Gateway | undefined
+  const signalled = untilSignalled(() => gateway?.reload())
   const started = await Gateway.start(loaded.value, observe)
   if (!started.ok) {
     process.stderr.write(`runku: ${started.error}\n`)
     return 1
   }
-  const gateway = started.value
-  await untilSignalled(() => gateway.reload())
+  gateway = started.value
+  await signalled
   await gateway.stop()
   return 0
 }

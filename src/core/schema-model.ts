@@ -108,6 +108,45 @@ export interface Table {
   readonly rowEstimate?: number
 }
 
+export interface RoutineParameter {
+  /** Absent where the catalog gives none; then the agent-facing name counts from one: `arg1`. */
+  readonly name?: Identifier
+  readonly agentName: string
+  readonly mode: 'in' | 'inout' | 'variadic' | 'out'
+  readonly type: ValueType
+  readonly hasDefault: boolean
+}
+
+export interface ResultField {
+  readonly name: Identifier
+  readonly agentName: string
+  readonly type: ValueType
+}
+
+/** What a routine gives back. `set`: any number of them. `unknown`: a record whose shape only the call itself decides. */
+export type RoutineResult =
+  | { readonly kind: 'void' }
+  | { readonly kind: 'scalar'; readonly set: boolean; readonly type: ValueType }
+  | { readonly kind: 'record'; readonly set: boolean; readonly fields: readonly ResultField[] }
+  | { readonly kind: 'unknown' }
+
+/** A function or procedure that the login may execute. */
+export interface Routine {
+  readonly ref: TableRef
+  /** The catalog's own id. */
+  readonly catalogId: string
+  readonly kind: 'function' | 'procedure'
+  /** Types of the input parameters as the engine writes them: tells overloads apart. */
+  readonly signature: string
+  readonly comment?: string
+  /** What its author promised of it: that it changes nothing. */
+  readonly declaredReadOnly: boolean
+  /** Runs with its owner's rights instead of the login's. */
+  readonly securityDefiner: boolean
+  readonly parameters: readonly RoutineParameter[]
+  readonly result: RoutineResult
+}
+
 export type EngineName = 'postgres' | 'mysql' | 'sqlserver'
 
 /** Facts about the connector's login that an operator should be warned about. */
@@ -127,6 +166,8 @@ export interface SchemaModel {
   readonly serverVersion: string
   /** Ordered by schema, then name. */
   readonly tables: readonly Table[]
+  /** Ordered by schema, name and signature. */
+  readonly routines: readonly Routine[]
   readonly login: LoginFacts
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { PROPERTY_KEY } from '../../src/core/names.js'
+import { agentColumnName, PROPERTY_KEY } from '../../src/core/names.js'
 import { qualifiedName, type SchemaModel, type Table, type ValueType } from '../../src/core/schema-model.js'
 import { createPostgresDriver } from '../../src/engines/postgres/driver.js'
 import type { ConnectorSettings } from '../../src/threads/messages.js'
@@ -317,3 +317,80 @@ describe('introspection of what only some servers have', () => {
     assert.equal(c?.nullable, true)
   })
 })
+
+const ROUTINES_SCHEMA = `
+CREATE SCHEMA api;
+CREATE TYPE api.level AS ENUM ('low', 'high');
+CREATE TYPE api.pair AS (x integer, label text);
+CREATE TABLE api.items (id integer PRIMARY KEY, name text);
+CREATE FUNCTION api.add(a integer, b integer DEFAULT 1) RETURNS integer LANGUAGE sql IMMUTABLE RETURN a + b;
+CREATE FUNCTION api.add(a text, b text) RETURNS text LANGUAGE sql STABLE RETURN a || b;
+CREATE FUNCTION api.unnamed(integer, api.level[]) RETURNS void LANGUAGE sql AS '';
+CREATE FUNCTION api.listed(since date) RETURNS TABLE (id integer, "the name" text) LANGUAGE sql STABLE AS 'SELECT 1, ''a''';
+CREATE FUNCTION api.items_of() RETURNS SETOF api.items LANGUAGE sql STABLE AS 'SELECT * FROM api.items';
+CREATE FUNCTION api.one_pair() RETURNS api.pair LANGUAGE sql AS 'SELECT 1, ''a''';
+CREATE FUNCTION api.numbers() RETURNS SETOF bigint LANGUAGE sql AS 'SELECT 1::bigint';
+CREATE FUNCTION api.anything() RETURNS record LANGUAGE sql AS 'SELECT 1, 2';
+CREATE FUNCTION api.outs(INOUT n numeric, OUT doubled numeric) LANGUAGE sql AS 'SELECT n, n * 2';
+CREATE FUNCTION api.many(VARIADIC words text[]) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+CREATE PROCEDURE api.work(job text, INOUT done boolean DEFAULT false) LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN done := true; END';
+CREATE FUNCTION api.trap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE AGGREGATE api.total(integer) (SFUNC = int4pl, STYPE = integer);
+CREATE FUNCTION api.closed() RETURNS integer LANGUAGE sql AS 'SELECT 1';
+COMMENT ON FUNCTION api.add(integer, integer) IS 'Adds.';
+`
+
+for (const target of POSTGRES_TARGETS) {
+  test(`functions and procedures have parameters, defaults and result shapes (${target.label})`, async () => {
+    const server = await target.start()
+    const closing = `REVOKE EXECUTE ON FUNCTION api.closed FROM PUBLIC`
+    const database = await server.createDatabase(ROUTINES_SCHEMA, closing)
+    const { routines } = await introspected(database.reader({ schemas: ['api'] }))
+    const shapes = Object.fromEntries(
+      routines.map(({ ref, signature, parameters, result }) => [
+        `${ref.name}(${signature})`,
+        {
+          takes: parameters.map(({ mode, agentName, type, hasDefault }) =>
+            [mode, agentName, type.logical, ...(hasDefault ? ['default'] : [])].join(' '),
+          ),
+          gives:
+            result.kind === 'record'
+              ? [
+                  result.set ? 'set' : 'one',
+                  ...result.fields.map(({ agentName, type }) => `${agentName} ${type.logical}`),
+                ]
+              : result.kind === 'scalar'
+                ? [result.set ? 'set' : 'one', result.type.logical]
+                : [result.kind],
+        },
+      ]),
+    )
+    assert.deepEqual(shapes, {
+      'add(a integer, b integer)': { takes: ['in a integer', 'in b integer default'], gives: ['one', 'integer'] },
+      'add(a text, b text)': { takes: ['in a text', 'in b text'], gives: ['one', 'text'] },
+      'anything()': { takes: [], gives: ['unknown'] },
+      'items_of()': { takes: [], gives: ['set', 'id integer', 'name text'] },
+      'listed(since date)': {
+        takes: ['in since date'],
+        gives: ['set', 'id integer', `${agentColumnName('the name')} text`],
+      },
+      'many(VARIADIC words text[])': { takes: ['variadic words array'], gives: ['one', 'integer'] },
+      'numbers()': { takes: [], gives: ['set', 'bigint'] },
+      'one_pair()': { takes: [], gives: ['one', 'x integer', 'label text'] },
+      'outs(INOUT n numeric, OUT doubled numeric)': {
+        takes: ['inout n decimal', 'out doubled decimal'],
+        gives: ['one', 'n decimal', 'doubled decimal'],
+      },
+      'unnamed(integer, api.level[])': { takes: ['in arg1 integer', 'in arg2 array'], gives: ['void'] },
+      'work(IN job text, INOUT done boolean)': {
+        takes: ['in job text', 'inout done boolean default'],
+        gives: ['one', 'done boolean'],
+      },
+    })
+    const work = routines.find(({ ref }) => ref.name === 'work')
+    assert.deepEqual([work?.kind, work?.securityDefiner, work?.declaredReadOnly], ['procedure', true, false])
+    const add = routines.find(({ signature }) => signature === 'a integer, b integer')
+    assert.deepEqual([add?.kind, add?.securityDefiner, add?.declaredReadOnly], ['function', false, true])
+    assert.equal(add?.comment, 'Adds.')
+  })
+}

@@ -87,6 +87,7 @@ export function schemaOf(...tables: readonly Table[]): SchemaModel {
     engine: 'postgres',
     serverVersion: '16.0',
     tables,
+    routines: [],
     login: { superuser: false, owns: [], writes: [], ownsCount: 0, writesCount: 0 },
   }
 }

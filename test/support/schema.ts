@@ -122,5 +122,6 @@ export const SHOP: SchemaModel = {
   engine: 'postgres',
   serverVersion: '15.0',
   tables: [ACTIVITY, CUSTOMERS, ORDER_LINES, SAMPLES],
+  routines: [],
   login: { superuser: false, owns: [], writes: [], ownsCount: 0, writesCount: 0 },
 }

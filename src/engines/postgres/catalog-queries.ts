@@ -90,6 +90,11 @@ WITH RECURSIVE used (oid) AS (
   JOIN pg_operator o ON o.oid = p.amopopr
   JOIN pg_namespace n ON n.oid = o.oprnamespace
   WHERE c.opcdefault AND m.amname IN ('btree', 'hash')
+    -- hstore orders for indexes alone: its operators have names that no comparison is written with.
+    AND (m.amname = 'hash' OR EXISTS (
+      SELECT FROM pg_amop less JOIN pg_operator lo ON lo.oid = less.amopopr
+      WHERE less.amopfamily = c.opcfamily AND less.amoplefttype = c.opcintype AND less.amoprighttype = c.opcintype
+        AND less.amopstrategy = 1 AND lo.oprname = '<'))
 )
 SELECT t.oid::text, n.nspname::text, t.typname::text, t.typtype::text,
        t.typbasetype::text, t.typtypmod::text, format_type(t.typbasetype, t.typtypmod),
@@ -109,6 +114,37 @@ LEFT JOIN LATERAL (
   ORDER BY c.opcintype = t.oid DESC, c.amname = 'btree' DESC
   LIMIT 1
 ) AS best ON true`
+
+/**
+ * `$1`: schemas. Functions and procedures that the login may execute; aggregates, window and trigger functions cannot be
+ * called by themselves, and what belongs to an extension is its own. Per parameter: mode, name, type and the type as
+ * PostgreSQL writes it; the members of a composite result likewise.
+ */
+export const ROUTINES = `
+SELECT p.oid::text, n.nspname::text, p.proname::text, p.prokind::text, d.description,
+       (p.provolatile <> 'v')::text, p.prosecdef::text, p.proretset::text, p.prorettype::text,
+       format_type(p.prorettype, NULL), pg_get_function_identity_arguments(p.oid), p.pronargdefaults::text,
+       (SELECT coalesce(json_agg(json_build_array(coalesce(p.proargmodes[place]::text, 'i'),
+                                                  coalesce(p.proargnames[place], ''), oid::text,
+                                                  format_type(oid, NULL)) ORDER BY place), '[]')
+        FROM unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) WITH ORDINALITY AS args (oid, place))::text,
+       (SELECT json_agg(json_build_array('o', a.attname, a.atttypid::text, format_type(a.atttypid, a.atttypmod))
+                        ORDER BY a.attnum)
+        FROM pg_attribute a
+        WHERE r.typtype = 'c' AND a.attrelid = r.typrelid AND a.attnum > 0 AND NOT a.attisdropped)::text
+FROM pg_namespace n
+JOIN pg_proc p ON p.pronamespace = n.oid
+JOIN pg_type r ON r.oid = p.prorettype
+LEFT JOIN pg_description d ON d.objoid = p.oid AND d.classoid = 'pg_proc'::regclass AND d.objsubid = 0
+WHERE n.nspname = ANY ($1::text[])
+  AND p.prokind IN ('f', 'p')
+  AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype)
+  AND NOT 'internal'::regtype = ANY (p.proargtypes::oid[])
+  AND has_schema_privilege(n.oid, 'USAGE')
+  AND has_function_privilege(p.oid, 'EXECUTE')
+  AND NOT EXISTS (SELECT FROM pg_depend e
+                  WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')
+ORDER BY n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)`
 
 /**
  * `$1`: relations. The key columns of every usable index, INCLUDE columns left out, 0 for an expression. Only btree can

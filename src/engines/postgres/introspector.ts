@@ -16,6 +16,7 @@ import {
   type TableKind,
 } from '../../core/schema-model.js'
 import type { Param } from '../../core/statement.js'
+import { flag, isNumber, isText, parseList, text } from './catalog-cells.js'
 import {
   BEGIN_CATALOG,
   COLUMNS,
@@ -23,10 +24,12 @@ import {
   FOREIGN_KEYS,
   INDEXES,
   RELATIONS,
+  ROUTINES,
   SERVER_FACTS,
   TYPES,
 } from './catalog-queries.js'
 import type { Row } from './read-query.js'
+import { buildRoutine, type RoutineRow, readRoutine, routineTypes } from './routines.js'
 import { type CatalogType, type CatalogTypes, domainRules, valueType } from './value-types.js'
 
 /** Runs one catalog query on one connection; cells come back as the server's own text. */
@@ -40,6 +43,7 @@ interface Catalog {
   readonly types: CatalogTypes
   readonly indexes: readonly Row[]
   readonly foreignKeys: readonly Row[]
+  readonly routines: readonly RoutineRow[]
 }
 
 interface ServerFacts {
@@ -72,6 +76,7 @@ export async function introspectCatalog(
     engine: 'postgres',
     serverVersion: `${Math.floor(catalog.value.facts.version / 10_000)}.${catalog.value.facts.version % 10_000}`,
     tables,
+    routines: catalog.value.routines.map((routine) => buildRoutine(routine, catalog.value.types)),
     login: loginFacts(catalog.value),
   })
 }
@@ -90,7 +95,11 @@ async function readCatalog(read: CatalogReader, schemas: readonly string[]): Pro
   const oids = relations.value.map((row) => text(row, 0))
   const columns = await read(COLUMNS, [oids])
   if (!columns.ok) return columns
-  const types = await read(TYPES, [[...new Set(columns.value.map((row) => text(row, 3)))]])
+  const routineRows = await read(ROUTINES, [schemas])
+  if (!routineRows.ok) return routineRows
+  const routines = routineRows.value.map(readRoutine)
+  const typesUsed = new Set([...columns.value.map((row) => text(row, 3)), ...routines.flatMap(routineTypes)])
+  const types = await read(TYPES, [[...typesUsed]])
   if (!types.ok) return types
   const indexes = await read(INDEXES, [oids])
   if (!indexes.ok) return indexes
@@ -109,6 +118,7 @@ async function readCatalog(read: CatalogReader, schemas: readonly string[]): Pro
     types: new Map(types.value.map((row) => [text(row, 0), catalogType(row)])),
     indexes: indexes.value,
     foreignKeys: foreignKeys.value,
+    routines,
   })
 }
 
@@ -302,28 +312,4 @@ function grouped(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
     else group.push(row)
   }
   return groups
-}
-
-function text(row: Row, cell: number): string {
-  const value = row[cell]
-  invariant(isText(value), `catalog cell ${cell} is not NULL`)
-  return value
-}
-
-function flag(row: Row, cell: number): boolean {
-  return row[cell] === 'true'
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number'
-}
-
-function parseList<T>(row: Row, cell: number, member: (value: unknown) => value is T): readonly T[] {
-  const list: unknown = JSON.parse(text(row, cell))
-  invariant(Array.isArray(list) && list.every(member), `catalog cell ${cell} is a list of one kind`)
-  return list
 }

@@ -1,0 +1,402 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import {
+  FILTERS_MAX,
+  GROUP_COLUMNS_MAX,
+  IN_VALUES_MAX,
+  JSON_DEPTH_MAX,
+  METRICS_MAX,
+  ORDER_COLUMNS_MAX,
+  VALUE_CHARS_MAX,
+} from '../../src/core/limits.js'
+import type { LogicalType } from '../../src/core/schema-model.js'
+import { positionsOf } from '../support/arguments.js'
+import {
+  callTool,
+  type GatewayFolder,
+  listTools,
+  post,
+  prepareGateway,
+  type RunningGateway,
+  startGateway,
+  type ToolAnswer,
+} from '../support/gateway.js'
+import type { TestDatabase } from '../support/postgres.js'
+import { ENGINES } from '../support/security-engines.js'
+
+const UUID = '"123e4567-e89b-12d3-a456-426614174000"'
+
+/** Raw JSON as a client may send it in the place of a value; the last few are no JSON at all. */
+const TOKENS = [
+  '"1e309"',
+  '"-1e309"',
+  '"1e-400"',
+  '"0x10"',
+  '" 5"',
+  '"5 "',
+  '"+5"',
+  '"05"',
+  '"5."',
+  '".5"',
+  '"1_000"',
+  '"1,5"',
+  '"\u0665"',
+  '"\uff15"',
+  '"5\\u0000"',
+  '"5\\n"',
+  'true',
+  '"true"',
+  '"TRUE"',
+  '"t"',
+  '"yes"',
+  '5',
+  '"5"',
+  '0',
+  '-0',
+  '-0.0',
+  '"-0"',
+  '1.5',
+  '"1.5"',
+  '1e400',
+  '9007199254740991',
+  '9007199254740992',
+  '9007199254740993',
+  '"9007199254740993"',
+  '9223372036854775808',
+  '"9223372036854775808"',
+  '0.1000000000000000055511',
+  '"NaN"',
+  '"nan"',
+  '"Infinity"',
+  '"infinity"',
+  '"inf"',
+  'null',
+  '"null"',
+  '[]',
+  '[5]',
+  '[[5]]',
+  '["5"]',
+  '{}',
+  '{"value":5}',
+  '"2024-02-29"',
+  '"2023-02-29"',
+  '"29.02.2024"',
+  '"today"',
+  '"2024-05-31T10:00:00Z"',
+  '"2024-05-31T10:00:00"',
+  '"2024-05-31T10:00:00.1234567Z"',
+  '"2024-05-31T24:00:00Z"',
+  '"now"',
+  '"10:00:00"',
+  '"25:00:00"',
+  '"10:00"',
+  '"P1D"',
+  '"1 day"',
+  UUID,
+  '"{123e4567-e89b-12d3-a456-426614174000}"',
+  '"123e4567e89b12d3a456426614174000"',
+  '"AAE="',
+  '"AAE"',
+  '"\\\\x0001"',
+  '"red"',
+  '"RED"',
+  '""',
+] as const
+const NO_JSON = ['NaN', 'Infinity', '-Infinity', '0x10', '05', '+5', '.5', '5.', "'5'", 'undefined', '1_000'] as const
+
+/** Column of each logical type, and the tokens that its grammar takes. All others are refused before the database. */
+const COLUMNS: Readonly<
+  Record<LogicalType, { readonly sql: string; readonly takes: readonly string[] | 'strings' | 'nothing' }>
+> = {
+  integer: { sql: 'int', takes: ['5', '"5"', '0'] },
+  bigint: {
+    sql: 'bigint',
+    takes: ['5', '"5"', '0', '9007199254740991', '"9007199254740993"'],
+  },
+  decimal: {
+    sql: 'numeric',
+    takes: [
+      '5',
+      '"5"',
+      '0',
+      '1.5',
+      '"1.5"',
+      '9007199254740991',
+      '"9007199254740993"',
+      '"9223372036854775808"',
+      '"NaN"',
+      '"Infinity"',
+    ],
+  },
+  float: {
+    sql: 'float8',
+    takes: [
+      '5',
+      '"5"',
+      '0',
+      '1.5',
+      '"1.5"',
+      '9007199254740991',
+      '9007199254740992',
+      '9007199254740993',
+      '"9007199254740993"',
+      '9223372036854775808',
+      '"9223372036854775808"',
+      '0.1000000000000000055511',
+      '"NaN"',
+      '"Infinity"',
+    ],
+  },
+  text: { sql: 'text', takes: 'strings' },
+  boolean: { sql: 'boolean', takes: ['true', '"true"'] },
+  timestamp: { sql: 'timestamptz', takes: ['"2024-05-31T10:00:00Z"', '"infinity"'] },
+  date: { sql: 'date', takes: ['"2024-02-29"', '"infinity"'] },
+  time: { sql: 'time', takes: ['"10:00:00"', '"10:00"'] },
+  interval: { sql: 'interval', takes: ['"P1D"'] },
+  uuid: { sql: 'uuid', takes: [UUID] },
+  json: { sql: 'jsonb', takes: 'nothing' },
+  bytes: { sql: 'bytea', takes: ['"AAE="', '"0x10"', '"true"', '"TRUE"', '"null"', '""'] },
+  enum: { sql: 'colour', takes: ['"red"'] },
+  array: { sql: 'int[]', takes: 'nothing' },
+  unknown: { sql: 'inet', takes: 'strings' },
+}
+
+/** Strings that no text column takes: PostgreSQL has no NUL. */
+const isString = (token: string): boolean => token.startsWith('"') && !token.includes('\\u0000')
+
+const SETUP = `
+CREATE TYPE colour AS ENUM ('red', 'green');
+CREATE TABLE kinds (id int PRIMARY KEY, ${Object.entries(COLUMNS)
+  .map(([name, { sql }]) => `"${name}" ${sql}`)
+  .join(', ')});
+INSERT INTO kinds (id, "text") SELECT i, i::text FROM generate_series(1, 8) AS i;
+${Object.entries(COLUMNS)
+  .filter(([, { takes }]) => takes !== 'nothing')
+  .map(([name, { sql }]) => `CREATE TABLE "by_${name}" ("${name}" ${sql} PRIMARY KEY, note text);`)
+  .join('\n')}
+`
+const POLICY = JSON.stringify({
+  version: 1,
+  tables: Object.fromEntries(
+    [
+      'kinds',
+      ...Object.entries(COLUMNS).flatMap(([name, { takes }]) => (takes === 'nothing' ? [] : [`by_${name}`])),
+    ].map((name) => [`public.${name}`, {}]),
+  ),
+  roles: { reader: { read: ['*'] } },
+})
+
+for (const engine of ENGINES) {
+  describe(`values of the wrong type through a running gateway on ${engine.label}`, () => {
+    let database: TestDatabase
+    let folder: GatewayFolder
+    let gateway: RunningGateway
+    let endpoint: string
+    let key: string | undefined
+    before(async () => {
+      database = await (await engine.start()).createDatabase(SETUP)
+      folder = await prepareGateway({
+        connectors: [{ id: 'kinds', settings: database.reader(), policy: POLICY }],
+        identities: { reader: { roles: ['reader'] } },
+      })
+      gateway = await startGateway(folder)
+      endpoint = gateway.endpoint('kinds')
+      key = folder.keys['reader']
+    })
+    after(async () => {
+      await gateway.stop()
+      await folder.remove()
+      await database.drop()
+    })
+
+    /** A call whose arguments are raw JSON text. */
+    async function raw(tool: string, args: string): Promise<{ readonly status: number; readonly text: string }> {
+      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${args}}}`
+      const { status, text } = await post(endpoint, key, body)
+      return { status, text }
+    }
+
+    for (const [type, { takes }] of Object.entries(COLUMNS)) {
+      test(`${type}: a value is taken exactly when its grammar has it`, async () => {
+        for (const token of TOKENS) {
+          const fits = takes === 'strings' ? isString(token) : takes !== 'nothing' && takes.includes(token)
+          const calls: [string, string][] = [
+            ['search_kinds', `{"filters":[{"column":"${type}","op":"eq","value":${token}}]}`],
+            ['search_kinds', `{"filters":[{"column":"${type}","op":"in","values":[${token}]}]}`],
+            [
+              'aggregate_kinds',
+              `{"metrics":[{"fn":"count"}],"filters":[{"column":"${type}","op":"neq","value":${token}}]}`,
+            ],
+          ]
+          if (takes !== 'nothing') calls.push([`get_by_${type}_by_pk`, `{"${type}":${token}}`])
+          for (const [tool, args] of calls) {
+            const { text } = await raw(tool, args)
+            const said = /(ARGUMENT_[A-Z]+|ROW_NOT_FOUND|DB_VALUE|"row_count")/.exec(text)?.[1] ?? text
+            const place = `${tool} ${args}: ${text.slice(0, 200)}`
+            if (!fits) assert.match(said, /^ARGUMENT_/, place)
+            // A type that the gateway does not know is the database's to judge.
+            else if (type === 'unknown') assert.match(said, /^(?:"row_count"|ROW_NOT_FOUND|DB_VALUE)$/, place)
+            else assert.match(said, /^(?:"row_count"|ROW_NOT_FOUND)$/, place)
+          }
+        }
+      })
+    }
+
+    test('what is no JSON is refused as a whole', async () => {
+      for (const token of NO_JSON) {
+        const { status, text } = await raw('search_kinds', `{"limit":${token}}`)
+        assert.equal(status, 400, token)
+        assert.match(text, /PROTOCOL_PARSE/)
+      }
+    })
+
+    test('a limit is a whole number and nothing like one', async () => {
+      for (const token of TOKENS) {
+        const { text } = await raw('search_kinds', `{"limit":${token}}`)
+        const fits = ['5', '"5"', '9007199254740991'].includes(token)
+        assert.equal(text.includes('"row_count"'), fits, `${token}: ${text.slice(0, 200)}`)
+        if (!fits) assert.match(text, /ARGUMENT_(?:VALUE|TYPE)/)
+      }
+    })
+
+    test('of a name given twice the last counts, everywhere alike', async () => {
+      const twice = await raw(
+        'search_kinds',
+        '{"filters":[{"column":"nope","column":"text","op":"gt","op":"eq","value":"1","value":"3"}],"limit":1,"limit":5}',
+      )
+      const once = await raw('search_kinds', '{"filters":[{"column":"text","op":"eq","value":"3"}],"limit":5}')
+      assert.equal(twice.text, once.text)
+      assert.match(once.text, /"row_count":1/)
+    })
+
+    test('JSON nested deeper than allowed is refused as a whole, wherever it stands', async () => {
+      const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+      for (const place of [
+        '{"filters":#}',
+        '{"filters":[{"column":"text","op":"eq","value":#}]}',
+        '{"limit":#}',
+        '#',
+      ]) {
+        const { status, text } = await raw('search_kinds', place.replace('#', deep(JSON_DEPTH_MAX + 1)))
+        assert.equal(status, 400, place)
+        assert.match(text, /PROTOCOL_REQUEST/)
+        const shallow = await raw('search_kinds', place.replace('#', deep(8)))
+        assert.match(shallow.text, /ARGUMENT_/)
+      }
+      // Text that parses is taken for what it says, and is no way around the bound.
+      const hidden = JSON.stringify(deep(100_000))
+      for (const name of ['filters', 'columns', 'order_by']) {
+        assert.match((await raw('search_kinds', `{"${name}":${hidden}}`)).text, /ARGUMENT_/)
+      }
+    })
+
+    test('anything of the wrong shape in any place of any tool is refused by name', async (t) => {
+      const shapes: readonly unknown[] = [
+        null,
+        true,
+        7.5,
+        -1,
+        '',
+        'x',
+        [],
+        [[]],
+        {},
+        { a: { b: [{}] } },
+        Array(50).fill('x'),
+        '[]',
+        '{}',
+        '[{}]',
+      ]
+      let calls = 0
+      for (const tool of await listTools(endpoint, key)) {
+        if (tool.name.includes('by_') && !tool.name.includes('by_text')) continue
+        for (const { path, put, takes } of positionsOf(tool, new Map([['id', ['1']]]), 'text')) {
+          for (const shape of takes === 'name' ? ['x', ''] : shapes) {
+            const answer = await callTool(endpoint, key, tool.name, put(shape))
+            calls++
+            if (answer.isError)
+              assert.match(
+                answer.text,
+                /^(?:ARGUMENT_|ROW_NOT_FOUND)/,
+                `${tool.name} ${path} ${JSON.stringify(shape)}: ${answer.text}`,
+              )
+          }
+        }
+      }
+      assert.ok(calls > 400)
+      t.diagnostic(`${calls} calls`)
+    })
+
+    describe('a call larger than allowed names the limit', () => {
+      const many = <T>(count: number, item: (i: number) => T): readonly T[] =>
+        Array.from({ length: count }, (_, i) => item(i))
+      const filter = { column: 'id', op: 'eq', value: '1' }
+      const metric = (i: number) => ({ fn: 'count', as: `m${i}` })
+      const CASES: readonly (readonly [what: string, tool: string, max: number, args: (count: number) => unknown])[] = [
+        ['filters', 'search_kinds', FILTERS_MAX, (count) => ({ filters: many(count, () => filter) })],
+        [
+          'filters',
+          'aggregate_kinds',
+          FILTERS_MAX,
+          (count) => ({ metrics: [metric(0)], filters: many(count, () => filter) }),
+        ],
+        [
+          'values',
+          'search_kinds',
+          IN_VALUES_MAX,
+          (count) => ({ filters: [{ column: 'id', op: 'in', values: many(count, String) }] }),
+        ],
+        ['metrics', 'aggregate_kinds', METRICS_MAX, (count) => ({ metrics: many(count, metric) })],
+      ]
+      for (const [what, tool, max, args] of CASES) {
+        test(`${what} of ${tool}`, async () => {
+          assert.equal((await callTool(endpoint, key, tool, args(max))).isError, false)
+          assertLimit(await callTool(endpoint, key, tool, args(max + 1)), max)
+        })
+      }
+      const TOO_LONG: readonly (readonly [what: string, tool: string, max: number, args: unknown])[] = [
+        [
+          'order_by',
+          'search_kinds',
+          ORDER_COLUMNS_MAX,
+          { order_by: many(ORDER_COLUMNS_MAX + 1, () => ({ column: 'id' })) },
+        ],
+        [
+          'order_by',
+          'aggregate_kinds',
+          ORDER_COLUMNS_MAX,
+          { metrics: [metric(0)], order_by: many(ORDER_COLUMNS_MAX + 1, () => ({ by: 'm0' })) },
+        ],
+        [
+          'group_by',
+          'aggregate_kinds',
+          GROUP_COLUMNS_MAX,
+          { metrics: [metric(0)], group_by: many(GROUP_COLUMNS_MAX + 1, () => 'id') },
+        ],
+        ['columns', 'search_kinds', Object.keys(COLUMNS).length + 1, { columns: many(100_000, () => 'id') }],
+        ['columns', 'get_by_text_by_pk', 2, { text: 'x', columns: many(3, () => 'note') }],
+      ]
+      for (const [what, tool, max, args] of TOO_LONG) {
+        test(`${what} of ${tool}`, async () => assertLimit(await callTool(endpoint, key, tool, args), max))
+      }
+      test('one long value', async () => {
+        const long = (chars: number) => ({ filters: [{ column: 'text', op: 'eq', value: 'x'.repeat(chars) }] })
+        assert.equal((await callTool(endpoint, key, 'search_kinds', long(VALUE_CHARS_MAX))).isError, false)
+        const { text } = await callTool(endpoint, key, 'search_kinds', long(VALUE_CHARS_MAX + 1))
+        assert.match(text, /^ARGUMENT_(?:VALUE|LIMIT)/)
+        assert.ok(text.includes(String(VALUE_CHARS_MAX)))
+      })
+      test('many long values together with every other list at its end', async () => {
+        const filters = many(FILTERS_MAX, () => ({ column: 'id', op: 'in', values: many(IN_VALUES_MAX, String) }))
+        const { isError, text } = await callTool(endpoint, key, 'search_kinds', { filters })
+        assert.equal(isError, false, text.slice(0, 200))
+      })
+    })
+  })
+}
+
+function assertLimit({ isError, text }: ToolAnswer, max: number): void {
+  assert.ok(isError)
+  assert.match(text, /^ARGUMENT_LIMIT/)
+  assert.match(text, new RegExp(`at most ${max}\\b`))
+}
