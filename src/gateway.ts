@@ -162,8 +162,11 @@ export class Gateway {
     observe({ kind: 'gateway.draining', inFlight: endpoint.visits })
     mcp.server.stopAccepting()
     endpoint.drain()
-    await endpoint.whenIdle(deadlineMs)
-    await Promise.all([...supervisors.values()].map((supervisor) => supervisor.stop(deadlineMs)))
+    // One deadline for all of it: what one stage uses up is not there for the next.
+    const endsAtMs = monotonicMs() + deadlineMs
+    const left = () => Math.max(0, endsAtMs - monotonicMs())
+    await endpoint.whenIdle(left())
+    await Promise.all([...supervisors.values()].map((supervisor) => supervisor.stop(left())))
     path.flushRefusals(true)
     await audit.stop()
     mcp.server.close()
@@ -266,7 +269,7 @@ async function listen(config: Config, parts: FrontParts): Promise<Result<Listeni
     bodyBytesMax: config.server.limits.bodyBytesMax,
     inFlightMax: config.server.limits.inFlightMax,
   })
-  const ready = () => parts.audit.available && readable(parts.store)
+  const ready = () => !endpoint.draining && parts.audit.available && readable(parts.store)
   mcp.value.begin((exchange) => serveMcp(exchange, mcp.value.frontDoor, parts.connectors, endpoint))
   admin.value.begin((exchange) => serveAdmin(exchange, { ready, scrape: () => parts.metrics.scrape() }))
   const { fallbackReason } = mcp.value

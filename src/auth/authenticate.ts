@@ -5,6 +5,7 @@ import type { Identity } from '../core/identity.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Observe } from '../observe/observation.js'
 import { parseKey, secretMatches } from './api-key.js'
+import { bearerToken } from './bearer-token.js'
 import { FailureLimit } from './failure-limit.js'
 
 export interface AuthenticatorOptions {
@@ -52,8 +53,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     authenticate(authorizationHeader, connectorId, clientAddress) {
       if (!options.authEnabled) return ok(anonymous)
       const token = bearerToken(authorizationHeader)
-      if (token === undefined) return fail(gatewayError('AUTH_MISSING', { reason: 'no bearer key' }))
-      const key = parseKey(token)
+      if (!token.ok && token.error.code === 'AUTH_MISSING') return token
+      const key = token.ok ? parseKey(token.value) : undefined
       if (key === undefined) return refuseAttempt('malformed key', clientAddress)
       const found = findKey(store, key.keyId, observe)
       if (!found.ok) return found
@@ -69,12 +70,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return ok(identities.identityOf(record, connectorId))
     },
   }
-}
-
-const BEARER = /^bearer +(\S+) *$/i
-
-function bearerToken(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : BEARER.exec(header)?.[1]
 }
 
 function findKey(store: KeyStore, keyId: string, observe: Observe): Result<KeyRecord | undefined, GatewayError> {

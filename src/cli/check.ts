@@ -5,10 +5,10 @@ import { loginWarnings } from '../connector/login-warnings.js'
 import { monotonicMs } from '../core/clock.js'
 import { parseKnownObjects } from '../core/known-objects.js'
 import { ADMIN_COMMAND_BUSY_TIMEOUT_MS, TOOLS_WARNED_ABOVE } from '../core/limits.js'
-import { qualifiedName, type SchemaModel } from '../core/schema-model.js'
+import { qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
 import { createEngine } from '../engines/create-engine.js'
 import { EMPTY_POLICY, type PolicyDocument, policyFaultText, policyFromJson } from '../policy/policy-document.js'
-import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
+import { compilePolicy, type PolicyEngine, type PolicyFinding } from '../policy/policy-engine.js'
 import { encodeTools } from '../tools/generate-tools.js'
 
 export interface CheckOptions {
@@ -24,6 +24,14 @@ export interface RoleReport {
   readonly tool_list_chars: number
 }
 
+export interface TableReport {
+  readonly name: string
+  readonly kind: string
+  /** The policy's, where it gives one. */
+  readonly key: readonly string[]
+  readonly exposed: boolean
+}
+
 export interface ConnectorReport {
   readonly connector: string
   readonly path: string
@@ -32,12 +40,9 @@ export interface ConnectorReport {
   readonly server_version?: string
   readonly policy: string
   readonly policy_version?: number
-  readonly tables: readonly {
-    readonly name: string
-    readonly kind: string
-    readonly key: readonly string[]
-    readonly exposed: boolean
-  }[]
+  readonly tables: readonly TableReport[]
+  /** Functions and procedures that the login may execute. */
+  readonly routines: number
   readonly roles: readonly RoleReport[]
   /** What keeps something from being served. */
   readonly problems: readonly string[]
@@ -73,6 +78,7 @@ export async function check(options: CheckOptions): Promise<number> {
   store.value.close()
   const well = reports.every((report) => report.serves && report.problems.length === 0)
   if (options.json) process.stdout.write(`${JSON.stringify({ ok: well, connectors: reports })}\n`)
+  else if (reports.length === 0) process.stdout.write('There are no connectors.\n')
   else process.stdout.write(reports.map(asText).join('\n'))
   return well ? 0 : 1
 }
@@ -96,7 +102,7 @@ async function reportAll(loaded: LoadedConfig, store: SqliteAdminStore): Promise
 
 function nothing(connector: Pick<ConnectorConfig, 'id' | 'path' | 'policy'>): ConnectorReport {
   const { id, path, policy } = connector
-  return { connector: id, path, policy, serves: false, tables: [], roles: [], problems: [], warnings: [] }
+  return { connector: id, path, policy, serves: false, tables: [], routines: 0, roles: [], problems: [], warnings: [] }
 }
 
 async function reportOn(connector: ConnectorConfig, store: SqliteAdminStore): Promise<ConnectorReport> {
@@ -132,6 +138,7 @@ function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: Sche
     ...(known === undefined ? {} : { known }),
   })
   problems.push(...findings.filter((finding) => finding.severity === 'error').map((finding) => finding.text))
+  const withheld = new Set(findings.filter(withholds).map((finding) => finding.table))
   const warnings = findings.filter((finding) => finding.severity === 'warning').map((finding) => finding.text)
   const roles = rolesOf(document, engine)
   warnings.push(...loginWarnings(schema.login, connector.pool.max * connector.threads.max))
@@ -147,16 +154,28 @@ function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: Sche
     serves: parsed?.ok === true,
     server_version: schema.serverVersion,
     ...(stored === undefined ? {} : { policy_version: stored.version }),
-    tables: schema.tables.map((table) => ({
-      name: qualifiedName(table.ref),
-      kind: table.kind,
-      key: table.primaryKey,
-      exposed: Object.hasOwn(document.tables, qualifiedName(table.ref)),
-    })),
+    tables: schema.tables.map((table) => tableReport(table, document, withheld)),
+    routines: schema.routines.length,
     roles,
     problems,
     warnings,
   }
+}
+
+function tableReport(table: Table, document: PolicyDocument, withheld: ReadonlySet<string>): TableReport {
+  const name = qualifiedName(table.ref)
+  const policy = Object.hasOwn(document.tables, name) ? document.tables[name] : undefined
+  return {
+    name,
+    kind: table.kind,
+    key: policy?.key ?? table.primaryKey,
+    exposed: policy !== undefined && !withheld.has(name),
+  }
+}
+
+/** Every error but a void relation leaves the table out. */
+function withholds(finding: PolicyFinding): boolean {
+  return finding.severity === 'error' && finding.kind !== 'relation_unusable'
 }
 
 function rolesOf(document: PolicyDocument, engine: PolicyEngine): readonly RoleReport[] {
@@ -168,12 +187,15 @@ function rolesOf(document: PolicyDocument, engine: PolicyEngine): readonly RoleR
 }
 
 function asText(report: ConnectorReport): string {
-  const { connector, path, serves, server_version, policy, policy_version, tables, roles, problems, warnings } = report
+  const { connector, path, serves, server_version, policy, policy_version, tables, routines, roles } = report
+  const { problems, warnings } = report
+  const verdict = !serves ? 'WOULD NOT SERVE' : problems.length > 0 ? 'would serve in part' : 'would serve'
   const exposed = tables.filter((table) => table.exposed)
-  const lines = [`${connector}  ${path}  ${serves ? 'would serve' : 'WOULD NOT SERVE'}`]
+  const lines = [`${connector}  ${path}  ${verdict}`]
   if (server_version !== undefined) lines.push(`  server    ${server_version}`)
   lines.push(`  policy    ${policy}${policy_version === undefined ? '' : ` (version ${policy_version})`}`)
   if (tables.length > 0) lines.push(`  tables    ${tables.length} in the catalog, ${exposed.length} exposed`)
+  if (routines > 0) lines.push(`  routines  ${routines} in the catalog`)
   for (const { name, kind, key } of exposed) {
     lines.push(
       `            ${name}${kind === 'table' ? '' : ` (${kind})`}${key.length === 0 ? ' no key' : ` key ${key.join(', ')}`}`,

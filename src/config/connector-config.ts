@@ -27,7 +27,6 @@ export interface ConnectorConfig {
   readonly schemas: readonly string[]
   /** The name of the stored policy. */
   readonly policy: string
-  readonly timeZone: string
   readonly threads: { readonly min: number; readonly max: number }
   readonly pool: ConnectorSettings['pool']
 }
@@ -56,7 +55,6 @@ export function resolveConnector(
     path: input.path ?? defaultPath(input.id),
     schemas: input.schemas,
     policy: input.policy ?? input.id,
-    timeZone: input.time_zone,
     threads: input.threads,
     pool: {
       max: input.pool.max,
@@ -169,7 +167,6 @@ export function connectorSettings(connector: ConnectorConfig): ConnectorSettings
     engine: connector.type,
     connection: { ...connection, ...(password === undefined ? {} : { password: password.reveal() }) },
     schemas: connector.schemas,
-    timeZone: connector.timeZone,
     threadsMin: connector.threads.min,
     threadsMax: connector.threads.max,
     pool: connector.pool,

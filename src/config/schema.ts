@@ -28,7 +28,6 @@ import { isAddressRange, isHostEntry, isOrigin, isPublicUrl, parseListen } from 
 
 /** Segments never start with a dot, so no connector can take a well-known address. */
 const CONNECTOR_PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9_.~-]{0,63}){1,8}$/
-const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
 function text(expected: string) {
   return z.string({ error: `expected ${expected}` }).min(1, { error: `expected ${expected}, not an empty text` })
@@ -57,16 +56,6 @@ function truth() {
 
 function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return z.enum(values, { error: `expected ${values.join(' or ')}` })
-}
-
-function isTimeZone(name: string): boolean {
-  // Offsets such as +02:00 are refused because engines read their sign in opposite ways.
-  if (!ZONE_NAME.test(name)) return false
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
-  } catch {
-    return false
-  }
 }
 
 const listenText = 'host:port, such as 127.0.0.1:8080 or [::1]:8080'
@@ -191,9 +180,6 @@ export const connectorSchema = z
       .default(['public'])
       .describe('Schemas to read the catalog of.'),
     policy: named(POLICY_NAME).optional().describe('The stored policy. Default: the one named like the connector.'),
-    time_zone: checked(isTimeZone, 'the name of a time zone, such as UTC or Europe/Berlin')
-      .default('UTC')
-      .describe('The meaning of timestamps without a zone.'),
     threads: z
       .strictObject({
         min: whole(0, THREADS_CEILING)

@@ -13,6 +13,7 @@ import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
 import { Mailbox } from '../threads/mailbox.js'
 import type {
   CallMessage,
+  Connections,
   ConnectorSettings,
   FromConnector,
   OutcomeMessage,
@@ -26,6 +27,9 @@ import { type ConnectorSnapshot, decodeSnapshot, encodeSnapshot } from './snapsh
 
 /** How many epochs a thread keeps decoded: the current one and the one whose calls may still be in flight. */
 const EPOCHS_KEPT = 2
+
+/** How fresh the numbers of connections are that a scrape shows. */
+const GAUGE_INTERVAL_MS = 250
 
 const NO_POLICY = 'no policy of this name has been applied, so nothing is exposed; see "runku policy apply"'
 
@@ -46,6 +50,8 @@ export class ConnectorRuntime {
   readonly #inFlight = new Map<number, Cancellation>()
   readonly #onStopped: () => void
   #mode: 'serving' | 'stopping' = 'serving'
+  readonly #gaugeTimer: NodeJS.Timeout
+  #told: Connections = { idle: 0, busy: 0 }
 
   constructor(port: MessagePort, settings: ConnectorSettings, surroundings: RuntimeSurroundings) {
     const { nowMs } = surroundings
@@ -62,6 +68,7 @@ export class ConnectorRuntime {
       () => this.#stop(),
     )
     this.#mailbox.send({ kind: 'serving', threadId: surroundings.threadId })
+    this.#gaugeTimer = setInterval(() => this.#tellConnections(), GAUGE_INTERVAL_MS).unref()
   }
 
   #receive(message: ToConnector): void {
@@ -205,7 +212,15 @@ export class ConnectorRuntime {
     if (this.#inFlight.size === 0) void this.#finish()
   }
 
+  #tellConnections(): void {
+    const { idle, busy } = this.#driver.connections
+    if (idle === this.#told.idle && busy === this.#told.busy) return
+    this.#told = { idle, busy }
+    this.#mailbox.send({ kind: 'connections', idle, busy })
+  }
+
   async #finish(): Promise<void> {
+    clearInterval(this.#gaugeTimer)
     await this.#driver.close()
     this.#mailbox.send({ kind: 'stopped' })
     this.#mailbox.flush()

@@ -107,12 +107,13 @@ async function runPlan(
     bytesMax: RESULT_BYTES_MAX,
     cancellation,
   })
-  if (!answer.ok) {
-    if (answer.error.detail !== undefined) surroundings.observe(answer.error.code, answer.error.detail)
-    return refusal(call, progress, answer.error)
+  const measured = { ...progress, queueMs: progress.queueMs + answer.queueMs, dbMs: answer.dbMs }
+  if (!answer.outcome.ok) {
+    const { error } = answer.outcome
+    if (error.detail !== undefined) surroundings.observe(error.code, error.detail)
+    return refusal(call, measured, error)
   }
-  const { rows, queueMs, dbMs } = answer.value
-  const measured = { ...progress, queueMs: progress.queueMs + queueMs, dbMs }
+  const rows = answer.outcome.value
   if (plan.kind === 'get' && rows.length === 0) return refusal(call, { ...measured }, { code: 'ROW_NOT_FOUND' })
   const encoded = encodeRows({
     columns: statement.columns,

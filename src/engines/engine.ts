@@ -50,9 +50,14 @@ export interface ExecuteOptions {
 }
 
 /** Cells are the engine's own text, or null for NULL. */
-export interface Rows {
-  readonly rows: readonly (readonly (string | null)[])[]
+export type Rows = readonly (readonly (string | null)[])[]
+
+/** How a statement ended, and how long it waited and ran, whatever the end. */
+export interface Execution {
+  readonly outcome: Result<Rows, GatewayError>
+  /** Until it had a connection. */
   readonly queueMs: number
+  /** From then on; 0 when it never had one. */
   readonly dbMs: number
 }
 
@@ -62,11 +67,13 @@ export interface Introspector {
 }
 
 export interface Executor {
-  /** Runs on a connection that cannot write. A driver's message goes to `reason`, never to a public field. */
-  execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Result<Rows, GatewayError>>
+  /** Runs on a connection that cannot write. A driver's message goes to `detail`, never to a public field or an entry. */
+  execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution>
 }
 
 export interface Driver extends Introspector, Executor {
+  /** Open connections now: those that wait for a statement, and those that run one or are being opened. */
+  readonly connections: { readonly idle: number; readonly busy: number }
   /** Ends every connection; settles within the drain deadline. */
   close(): Promise<void>
 }

@@ -188,18 +188,6 @@ export function wantsEventStream(head: RequestHead): boolean {
   return wanted.length > 0 && wanted.every((type) => type === 'text/event-stream')
 }
 
-/** The token of an Authorization header: AUTH_MISSING without one, AUTH_INVALID when it is not one well-formed token. */
-export function bearerToken(authorization: string | undefined): Result<string, GatewayError> {
-  const parts = /^(\S+)(?: +(.*))?$/.exec((authorization ?? '').trim())
-  if (parts?.[1]?.toLowerCase() !== 'bearer') {
-    const reason = authorization === undefined ? 'no Authorization header' : 'the scheme is not Bearer'
-    return fail(gatewayError('AUTH_MISSING', { reason }))
-  }
-  const token = parts[2] ?? ''
-  if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return ok(token)
-  return fail(gatewayError('AUTH_INVALID', { reason: 'the token is malformed' }))
-}
-
 /** Binds the rules to one listener's settings; the failure is a sentence for the operator. */
 export function createFrontDoor(settings: FrontDoorSettings): Result<FrontDoor, string> {
   const proxies = parseTrustedProxies(settings.trustedProxies)

@@ -89,6 +89,10 @@ export class McpEndpoint {
     return this.#visits
   }
 
+  get draining(): boolean {
+    return this.#draining
+  }
+
   /** From now on every new request is refused; those in progress go on. */
   drain(): void {
     this.#draining = true
@@ -220,10 +224,11 @@ export class McpEndpoint {
         case 'invalid': {
           waiting += 1
           const { error, id } = message
-          path.refuse(error, facts, { identity }, () => {
-            const { reply } = ERRORS[error.code]
-            const rpcCode = reply.kind === 'rpc' ? reply.rpcCode : -32600
-            responses.push({ status: refusalStatus(error), body: encodeRpcError(id, rpcCode, publicText(error)) })
+          path.refuse(error, facts, { identity }, (durable) => {
+            const told: GatewayError = durable ? error : { code: 'AUDIT_UNAVAILABLE' }
+            const { reply } = ERRORS[told.code]
+            const rpcCode = reply.kind === 'rpc' ? reply.rpcCode : -32603
+            responses.push({ status: refusalStatus(told), body: encodeRpcError(id, rpcCode, publicText(told)) })
             settle()
           })
           break

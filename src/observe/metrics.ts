@@ -19,8 +19,8 @@ export interface ConnectorGauges {
   readonly epoch: number | undefined
   readonly drift: number
   readonly threads: { readonly starting: number; readonly serving: number }
-  /** As the threads last told; absent before they did. */
-  readonly connections?: { readonly idle: number; readonly busy: number }
+  /** As the threads last told. */
+  readonly connections: { readonly idle: number; readonly busy: number }
 }
 
 /** One call's meters, found once for each connector, operation and code, because label look-ups cost more than counting. */
@@ -86,8 +86,8 @@ export class Metrics {
         drift.set({ connector }, each.drift)
         threads.set({ connector, state: 'starting' }, each.threads.starting)
         threads.set({ connector, state: 'serving' }, each.threads.serving)
-        connections.set({ connector, state: 'idle' }, each.connections?.idle ?? 0)
-        connections.set({ connector, state: 'busy' }, each.connections?.busy ?? 0)
+        connections.set({ connector, state: 'idle' }, each.connections.idle)
+        connections.set({ connector, state: 'busy' }, each.connections.busy)
       }
     }
   }

@@ -44,7 +44,7 @@ function nameOf(column: Column): Identifier {
 /** The selected columns; all the caller may see where none are named. */
 function readSelection(columns: VisibleColumns, raw: unknown): Result<readonly Identifier[], GatewayError> {
   if (raw === undefined) return ok(Array.from(columns.values(), nameOf))
-  const selected = readColumns(columns, raw, 'columns', Number.POSITIVE_INFINITY, false)
+  const selected = readColumns(columns, raw, 'columns', columns.size, false)
   return selected.ok ? ok((selected.value ?? []).map(nameOf)) : selected
 }
 

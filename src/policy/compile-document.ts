@@ -32,7 +32,9 @@ export function compileDocument(
   const drafts = draftTables(document.tables, schema, options, findings)
   // Roles come before tables are final: a role's vanished mask withholds its table from everybody.
   const roles = Object.entries(document.roles).map(([name, role]) => draftRole(name, role, drafts, findings))
-  const finder = new MentionFinder(schema.tables)
+  // A draft may hold a table that the policy completed: comments are searched among those, or none would be recognized.
+  const completed = new Map([...drafts.values()].map((draft) => [draft.table.ref, draft.table]))
+  const finder = new MentionFinder(schema.tables.map((table) => completed.get(table.ref) ?? table))
   const tables = new Map<string, CompiledTable>()
   for (const draft of drafts.values()) {
     if (!findings.withheld.has(draft.name)) tables.set(draft.name, compileTable(draft, finder))

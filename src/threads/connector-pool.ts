@@ -3,7 +3,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { WORKER_START_TIMEOUT_MS } from '../core/limits.js'
 import { Mailbox } from './mailbox.js'
-import type { ConnectorSettings, FromConnector, ToConnector } from './messages.js'
+import type { Connections, ConnectorSettings, FromConnector, ToConnector } from './messages.js'
 
 const WORKER_FILE = fileURLToPath(new URL('../../workers/connector.worker.js', import.meta.url))
 
@@ -21,6 +21,8 @@ export class Lane {
   #threadId: number | undefined
   #mode: 'starting' | 'serving' | 'stopping' | 'ended' = 'starting'
   #unanswered = 0
+  /** As the thread last told. */
+  connections: Connections = { idle: 0, busy: 0 }
   #idleSinceMs: number
 
   constructor(pool: Piscina, settings: ConnectorSettings, listener: LaneListener, nowMs: number) {

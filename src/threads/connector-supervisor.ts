@@ -104,6 +104,8 @@ export interface SupervisorSurroundings {
   readonly gate: Gate
 }
 
+/** Threads that are idle stop in less; it is not worth ending them by force because calls used up the deadline. */
+const STOP_LANES_MIN_MS = 500
 /** How often calls in flight and idle threads are looked over. */
 const SWEEP_INTERVAL_MS = 250
 /** A changed schema makes the connector introspect again, but a broken one must not make it do so all the time. */
@@ -173,7 +175,14 @@ export class ConnectorSupervisor implements Connector {
   /** What a scrape shows of this connector. */
   get gauges(): ConnectorGauges {
     const drift = this.#report?.drift.length ?? 0
-    return { connector: this.id, inFlight: this.#calls.size, epoch: this.epoch, drift, threads: this.#lanes.counts }
+    return {
+      connector: this.id,
+      inFlight: this.#calls.size,
+      epoch: this.epoch,
+      drift,
+      threads: this.#lanes.counts,
+      connections: this.#lanes.connections,
+    }
   }
 
   /** The threads, for tests that end one. */
@@ -233,6 +242,7 @@ export class ConnectorSupervisor implements Connector {
     this.#mode = 'draining'
     clearTimeout(this.#retryTimer)
     clearInterval(this.#sweepTimer)
+    const endsAtMs = this.#surroundings.nowMs() + deadlineMs
     if (this.#calls.size > 0) {
       let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
@@ -242,7 +252,7 @@ export class ConnectorSupervisor implements Connector {
       clearTimeout(timer)
     }
     this.#endPreparation()
-    await this.#lanes.close(deadlineMs)
+    await this.#lanes.close(Math.max(STOP_LANES_MIN_MS, endsAtMs - this.#surroundings.nowMs()))
     this.#mode = 'stopped'
     this.#answerLost(() => true, 'the gateway is stopping')
     this.#settle()
@@ -266,6 +276,9 @@ export class ConnectorSupervisor implements Connector {
         return this.#prepared(message)
       case 'observed':
         return this.#surroundings.observe(message.observation)
+      case 'connections':
+        lane.connections = { idle: message.idle, busy: message.busy }
+        return
       case 'serving':
       case 'stopped':
         return

@@ -1,5 +1,5 @@
 import { ConnectorPool, type Lane } from './connector-pool.js'
-import type { ConnectorSettings, FromConnector } from './messages.js'
+import type { Connections, ConnectorSettings, FromConnector } from './messages.js'
 
 export interface LanesListener {
   onMessage(lane: Lane, message: FromConnector): void
@@ -35,6 +35,15 @@ export class Lanes {
     return { starting: this.#open.length - serving, serving }
   }
 
+  /** Database connections of all threads, as they last told. */
+  get connections(): Connections {
+    const all = [...this.#open, ...this.#stopping].map((lane) => lane.connections)
+    return {
+      idle: all.reduce((sum, { idle }) => sum + idle, 0),
+      busy: all.reduce((sum, { busy }) => sum + busy, 0),
+    }
+  }
+
   /** The lane with the least to do; a new one where there is none, or where all are busy and another may be opened. */
   take(): Lane | undefined {
     if (this.#closed) return undefined
@@ -50,11 +59,20 @@ export class Lanes {
     const now = this.#nowMs()
     for (const lane of [...this.#open]) {
       if (this.#open.length <= this.#settings.threadsMin) return
-      if (lane.unanswered > 0 || lane.idleForMs(now) < idleMs) continue
-      this.#open = this.#open.filter((other) => other !== lane)
-      this.#stopping.add(lane)
-      lane.stop()
+      if (lane.unanswered === 0 && lane.idleForMs(now) >= idleMs) this.#retire(lane)
     }
+  }
+
+  /** Stops every lane by agreement, busy or not; calls that come now open new ones. */
+  stopNow(): void {
+    for (const lane of [...this.#open]) this.#retire(lane)
+  }
+
+  /** It takes no more, and ends when it has answered what it took. */
+  #retire(lane: Lane): void {
+    this.#open = this.#open.filter((other) => other !== lane)
+    this.#stopping.add(lane)
+    lane.stop()
   }
 
   /** Opens what must always be there. */
@@ -76,10 +94,7 @@ export class Lanes {
   /** Stops all by agreement within the deadline, then by force. */
   async close(deadlineMs: number): Promise<void> {
     this.#closed = true
-    for (const lane of this.#open.splice(0)) {
-      this.#stopping.add(lane)
-      lane.stop()
-    }
+    this.stopNow()
     let timer: NodeJS.Timeout | undefined
     if (this.#stopping.size > 0) {
       await new Promise<void>((resolve) => {

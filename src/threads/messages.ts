@@ -20,7 +20,6 @@ export interface ConnectorSettings {
     readonly tlsCaFile?: string
   }
   readonly schemas: readonly string[]
-  readonly timeZone: string
   /** How many threads always run, and how many may. */
   readonly threadsMin: number
   readonly threadsMax: number
@@ -105,6 +104,12 @@ export interface OutcomeMessage {
   readonly body: Uint8Array
 }
 
+/** Database connections of one thread. */
+export interface Connections {
+  readonly idle: number
+  readonly busy: number
+}
+
 /** Connector worker to front. */
 export type FromConnector =
   /** The thread is up and reads its mailbox. */
@@ -132,6 +137,8 @@ export type FromConnector =
       readonly tools: number
     }
   | { readonly kind: 'observed'; readonly observation: Observation }
+  /** Sent when they changed, at most a few times a second. */
+  | ({ readonly kind: 'connections' } & Connections)
   | { readonly kind: 'stopped' }
 
 export type ValueKeeping = 'full' | 'hash' | 'none'

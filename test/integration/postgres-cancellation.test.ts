@@ -25,6 +25,20 @@ for (const target of POSTGRES_TARGETS) {
       assert.notEqual(await cell('SELECT pg_backend_pid()'), before)
     })
 
+    test('a call that failed tells how long it waited and ran', async (t) => {
+      const db = await database()
+      const { timed, run } = testDriver(t, db.reader({ pool: { max: 1 } }))
+      const { outcome: end, dbMs } = await timed(SLOW, [], { timeoutMs: 50 })
+      assert.equal(end.ok, false)
+      assert.ok(dbMs >= 49, `${dbMs} ms in the database`)
+      const busy = run(SLOW, [], { timeoutMs: 200 })
+      const waiting = await timed('SELECT 1', [], { acquireTimeoutMs: 20 })
+      assert.equal(waiting.outcome.ok, false)
+      assert.ok(waiting.queueMs >= 19, `${waiting.queueMs} ms in the queue`)
+      assert.equal(waiting.dbMs, 0)
+      await busy
+    })
+
     test('a cancelled call is stopped on the server, and its connection is not used again', async (t) => {
       const db = await database()
       const { run, cell } = testDriver(t, db.reader({ pool: { max: 1 } }))

@@ -271,7 +271,7 @@ function columnsOf(tool: Tool | undefined): readonly string[] {
 /** No string anywhere in the value holds a character that is not seen, except as data of an enum that callers must send. */
 function assertClean(value: unknown, place: string): void {
   if (typeof value === 'string') assert.doesNotMatch(value, UNSEEN_CHARACTERS, place)
-  else if (Array.isArray(value)) value.forEach((item, i) => assertClean(item, `${place}[${i}]`))
+  else if (Array.isArray(value)) for (const [i, item] of value.entries()) assertClean(item, `${place}[${i}]`)
   else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
       assertClean(name, place)

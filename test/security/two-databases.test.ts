@@ -78,6 +78,28 @@ test('every engine that is served is in the list that these tests run over', asy
   for (const engine of await servedEngines()) assert.ok(listed.has(engine), engine)
 })
 
+test('a tool, an argument or a schema that the generator was not taught is an error and no gap', () => {
+  const known: Tool = {
+    name: 'search_things',
+    description: '',
+    inputSchema: { type: 'object', properties: { limit: { type: 'integer' } }, additionalProperties: false },
+  }
+  checkKnown(known)
+  const taking = (properties: Tool['inputSchema']['properties']): Tool => ({
+    ...known,
+    inputSchema: { type: 'object', ...(properties === undefined ? {} : { properties }) },
+  })
+  const item = { type: 'object', properties: { path: { type: 'string' } } }
+  const strange: readonly Tool[] = [
+    { ...known, name: 'create_things' },
+    taking({ cursor: { type: 'string' } }),
+    taking({ filters: { type: 'array', items: item } }),
+    // As a tool of a later version could be listed: no type of schema has this keyword now.
+    taking({ limit: JSON.parse('{"type":"integer","multipleOf":5}') }),
+  ]
+  for (const tool of strange) assert.throws(() => checkKnown(tool), /the generator does not know/)
+})
+
 for (const engine of ENGINES) {
   describe(`two databases that differ only in what a caller may not see, on ${engine.label}`, () => {
     let server: TestServer

@@ -124,6 +124,8 @@ const COLUMNS: Readonly<
       '9007199254740991',
       '"9007199254740993"',
       '"9223372036854775808"',
+      // JSON.parse makes 0.1 of it, and nothing shows that there was more: only a string carries all digits.
+      '0.1000000000000000055511',
       '"NaN"',
       '"Infinity"',
     ],
@@ -134,6 +136,8 @@ const COLUMNS: Readonly<
       '5',
       '"5"',
       '0',
+      // A float can be a negative zero; where one is read, it can be sent back.
+      '"-0"',
       '1.5',
       '"1.5"',
       '9007199254740991',
@@ -152,10 +156,24 @@ const COLUMNS: Readonly<
   timestamp: { sql: 'timestamptz', takes: ['"2024-05-31T10:00:00Z"', '"infinity"'] },
   date: { sql: 'date', takes: ['"2024-02-29"', '"infinity"'] },
   time: { sql: 'time', takes: ['"10:00:00"', '"10:00"'] },
-  interval: { sql: 'interval', takes: ['"P1D"'] },
+  interval: { sql: 'interval', takes: ['"P1D"', '"infinity"'] },
   uuid: { sql: 'uuid', takes: [UUID] },
   json: { sql: 'jsonb', takes: 'nothing' },
-  bytes: { sql: 'bytea', takes: ['"AAE="', '"0x10"', '"true"', '"TRUE"', '"null"', '""'] },
+  bytes: {
+    sql: 'bytea',
+    takes: [
+      '"AAE="',
+      '"0x10"',
+      '"true"',
+      '"TRUE"',
+      '"null"',
+      '"9007199254740993"',
+      '"Infinity"',
+      '"infinity"',
+      '"123e4567e89b12d3a456426614174000"',
+      '""',
+    ],
+  },
   enum: { sql: 'colour', takes: ['"red"'] },
   array: { sql: 'int[]', takes: 'nothing' },
   unknown: { sql: 'inet', takes: 'strings' },
@@ -234,8 +252,9 @@ for (const engine of ENGINES) {
             const said = /(ARGUMENT_[A-Z]+|ROW_NOT_FOUND|DB_VALUE|"row_count")/.exec(text)?.[1] ?? text
             const place = `${tool} ${args}: ${text.slice(0, 200)}`
             if (!fits) assert.match(said, /^ARGUMENT_/, place)
-            // A type that the gateway does not know is the database's to judge.
-            else if (type === 'unknown') assert.match(said, /^(?:"row_count"|ROW_NOT_FOUND|DB_VALUE)$/, place)
+            // A type that the gateway does not know is the database's to judge, and older ones have no endless interval.
+            else if (type === 'unknown' || (type === 'interval' && token === '"infinity"'))
+              assert.match(said, /^(?:"row_count"|ROW_NOT_FOUND|DB_VALUE)$/, place)
             else assert.match(said, /^(?:"row_count"|ROW_NOT_FOUND)$/, place)
           }
         }

@@ -21,7 +21,7 @@ export const HOSTILE_STRINGS: readonly string[] = [
   '$1::text',
   '%s %d %n %x',
   '%(name)s',
-  '{0} ${jndi:ldap://h/a} {{7*7}} <%= 7 %>',
+  `{0} ${'$'}{jndi:ldap://h/a} {{7*7}} <%= 7 %>`,
   '%',
   '%%',
   '_',
@@ -81,7 +81,7 @@ export const HOSTILE_STRINGS: readonly string[] = [
 
 /** Characters that a terminal, a log reader or a human eye acts on. New lines stand between the lines of a description. */
 export const UNSEEN_CHARACTERS =
-  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ufe00-\ufe0f]|[\u{e0000}-\u{e0fff}]/u
 
 /** What a database can hold as text: no NUL and no half of a surrogate pair. */
 export function storable(text: string): boolean {

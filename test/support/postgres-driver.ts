@@ -1,18 +1,26 @@
 import type { TestContext } from 'node:test'
 import type { GatewayError } from '../../src/core/errors.js'
-import type { Result } from '../../src/core/result.js'
+import { ok, type Result } from '../../src/core/result.js'
 import type { Param } from '../../src/core/statement.js'
-import { Cancellation, type Driver, type ExecuteOptions, type Rows } from '../../src/engines/engine.js'
+import { Cancellation, type Driver, type ExecuteOptions, type Execution, type Rows } from '../../src/engines/engine.js'
 import { createPostgresDriver } from '../../src/engines/postgres/driver.js'
 import type { Observation } from '../../src/observe/observation.js'
 import type { ConnectorSettings } from '../../src/threads/messages.js'
 import { statement } from './postgres.js'
 
+export interface Read {
+  readonly rows: Rows
+  readonly queueMs: number
+  readonly dbMs: number
+}
+
 export interface TestDriver {
   readonly driver: Driver
   readonly observed: readonly Observation[]
   /** Runs SQL; limits not given are generous. */
-  run(text: string, params?: readonly Param[], options?: Partial<ExecuteOptions>): Promise<Result<Rows, GatewayError>>
+  run(text: string, params?: readonly Param[], options?: Partial<ExecuteOptions>): Promise<Result<Read, GatewayError>>
+  /** The same with its times, however it ended. */
+  timed(text: string, params?: readonly Param[], options?: Partial<ExecuteOptions>): Promise<Execution>
   /** The first cell of the first row; a failure is thrown. */
   cell(text: string): Promise<string | null>
 }
@@ -25,7 +33,7 @@ export function testDriver(t: TestContext, settings: ConnectorSettings): TestDri
     nowMs: () => performance.now(),
   })
   t.after(() => driver.close())
-  const run: TestDriver['run'] = (text, params = [], options = {}) =>
+  const timed: TestDriver['timed'] = (text, params = [], options = {}) =>
     driver.execute(statement(text, params), {
       timeoutMs: 20_000,
       acquireTimeoutMs: 20_000,
@@ -33,12 +41,16 @@ export function testDriver(t: TestContext, settings: ConnectorSettings): TestDri
       cancellation: new Cancellation(),
       ...options,
     })
+  const run: TestDriver['run'] = async (text, params, options) => {
+    const { outcome: result, queueMs, dbMs } = await timed(text, params, options)
+    return result.ok ? ok({ rows: result.value, queueMs, dbMs }) : result
+  }
   const cell = async (text: string): Promise<string | null> => {
     const result = await run(text)
     if (!result.ok) throw new Error(JSON.stringify(result.error))
     return result.value.rows[0]?.[0] ?? null
   }
-  return { driver, observed, run, cell }
+  return { driver, observed, run, timed, cell }
 }
 
 /** The code of a failure and what the operator is told; a success has the code OK. */

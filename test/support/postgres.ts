@@ -146,7 +146,6 @@ function testDatabase(process: ThrowawayPostgres, name: string): TestDatabase {
       ...overrides.connection,
     },
     schemas: overrides.schemas ?? ['public'],
-    timeZone: 'UTC',
     threadsMin: 0,
     threadsMax: 1,
     pool: { max: 4, acquireTimeoutMs: 5_000, idleTimeoutMs: 60_000, lifetimeMaxMs: 3_600_000, ...overrides.pool },

@@ -61,6 +61,7 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
   const engine = createEngine(settings, { observe: () => {}, nowMs: monotonicMs })
   const statements: { readonly text: string; readonly params: readonly Param[] }[] = []
   const driver: Driver = {
+    connections: engine.driver.connections,
     introspect: (schemas) => engine.driver.introspect(schemas),
     execute: (statement, options) => {
       statements.push({ text: statement.text, params: statement.params })

@@ -22,7 +22,6 @@ export async function servedEngines(): Promise<readonly EngineName[]> {
           engine,
           connection: { host: '127.0.0.1', port: 1, user: 'nobody', database: 'none', tls: 'disable' },
           schemas: ['none'],
-          timeZone: 'UTC',
           threadsMin: 0,
           threadsMax: 1,
           pool: { max: 1, acquireTimeoutMs: 1, idleTimeoutMs: 1, lifetimeMaxMs: 1 },

@@ -56,7 +56,7 @@ describe('config.example.yaml', () => {
     assert.deepEqual(Reflect.get(Object(whole.server), 'limits'), defaults.server.limits)
     const [shop] = z.array(z.looseObject({})).parse(whole.connectors)
     const [expected] = defaults.connectors
-    for (const key of ['pool', 'threads', 'time_zone', 'schemas'] as const) {
+    for (const key of ['pool', 'threads', 'schemas'] as const) {
       assert.deepEqual(shop?.[key], expected?.[key], key)
     }
   })

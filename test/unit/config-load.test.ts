@@ -251,8 +251,6 @@ describe('a fault inside one connector disables that one alone', () => {
       `${URL}    tls: verify\n    tls_ca_file: none.crt\n`,
       /none\.crt does not exist/,
     ],
-    ['a time zone that is none', `${URL}    time_zone: Europe\n`, /time_zone: expected the name of a time zone/],
-    ['a time zone as offset', `${URL}    time_zone: "+02:00"\n`, /time_zone: expected the name of a time zone/],
     ['a wrong type', `${URL}    pool: { max: many }\n`, /pool\.max: expected a whole number from 1 to 1000/],
     [
       'a password of digits without quotes',
@@ -303,7 +301,6 @@ describe('what is loaded', () => {
       engine: 'postgres',
       connection: { host: '127.0.0.1', port: 5432, user: 'reader', password: 'pw', database: 'shop', tls: 'disable' },
       schemas: ['public'],
-      timeZone: 'UTC',
       threadsMin: 0,
       threadsMax: 1,
       pool: { max: 4, acquireTimeoutMs: 5000, idleTimeoutMs: 300000, lifetimeMaxMs: 3600000 },
@@ -418,7 +415,7 @@ describe('secrets', () => {
       assert.ok(lines.length > 0, `${value} was taken`)
       assert.doesNotMatch(lines.join('\n'), /hunter2/)
     }
-    for (const key of ['port', 'tls', 'path', 'time_zone', 'id', 'type', 'pool', 'schemas']) {
+    for (const key of ['port', 'tls', 'path', 'id', 'type', 'pool', 'schemas']) {
       const outcome = load(`connectors:\n  - id: shop\n    type: postgres\n    ${key}: ${SECRET}\n`)
       assert.doesNotMatch(JSON.stringify(outcome), /hunter2/)
     }

@@ -7,7 +7,7 @@ import type { SchemaModel } from '../../core/schema-model.js'
 import type { CompiledStatement } from '../../core/statement.js'
 import type { Observe } from '../../observe/observation.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
-import { Cancellation, type Driver, type ExecuteOptions, type Rows } from '../engine.js'
+import { Cancellation, type Driver, type ExecuteOptions, type Execution, type Rows } from '../engine.js'
 import { type BackendKey, sendCancelRequest } from './cancel-request.js'
 import {
   connectError,
@@ -48,7 +48,9 @@ export function createPostgresDriver(settings: ConnectorSettings, surroundings: 
 }
 
 function unavailableDriver(error: GatewayError): Driver {
-  return { introspect: async () => fail(error), execute: async () => fail(error), close: async () => {} }
+  const execution = { outcome: fail(error), queueMs: 0, dbMs: 0 }
+  const connections = { idle: 0, busy: 0 }
+  return { connections, introspect: async () => fail(error), execute: async () => execution, close: async () => {} }
 }
 
 /** A connection that one call may use. */
@@ -100,20 +102,24 @@ class PostgresDriver implements Driver {
     this.#pool.on('connect', (client) => this.#open(client))
   }
 
-  async execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Result<Rows, GatewayError>> {
+  async execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
     const { cancellation } = options
-    if (this.#closed) return fail(closedError())
-    if (cancellation.reason !== undefined) return fail(gatewayError(cancellation.reason))
+    const { nowMs } = this.#surroundings
+    if (this.#closed) return { outcome: fail(closedError()), queueMs: 0, dbMs: 0 }
+    if (cancellation.reason !== undefined) return { outcome: stopped(cancellation.reason), queueMs: 0, dbMs: 0 }
     this.#active.add(cancellation)
     try {
-      const askedMs = this.#surroundings.nowMs()
+      const askedMs = nowMs()
       const lease = await this.#acquire(options)
-      if (!lease.ok) return lease
+      const grantedMs = nowMs()
+      const queueMs = grantedMs - askedMs
+      if (!lease.ok) return { outcome: lease, queueMs, dbMs: 0 }
       if (cancellation.reason !== undefined) {
         this.#release(lease.value, true)
-        return fail(gatewayError(cancellation.reason))
+        return { outcome: stopped(cancellation.reason), queueMs, dbMs: 0 }
       }
-      return await this.#executeOn(lease.value, statement, options, askedMs)
+      const outcome = await this.#executeOn(lease.value, statement, options)
+      return { outcome, queueMs, dbMs: nowMs() - grantedMs }
     } finally {
       this.#active.delete(cancellation)
     }
@@ -134,6 +140,11 @@ class PostgresDriver implements Driver {
       this.#active.delete(cancellation)
       await endWithin(client, CANCEL_GRACE_MS)
     }
+  }
+
+  get connections() {
+    const { totalCount, idleCount } = this.#pool
+    return { idle: idleCount, busy: totalCount - idleCount }
   }
 
   close(): Promise<void> {
@@ -220,15 +231,12 @@ class PostgresDriver implements Driver {
     lease: Lease,
     statement: CompiledStatement,
     options: ExecuteOptions,
-    askedMs: number,
   ): Promise<Result<Rows, GatewayError>> {
-    const { nowMs } = this.#surroundings
-    const grantedMs = nowMs()
     const { end, schemaChanged } = await this.#read(lease.session, statement, options)
     switch (end.kind) {
       case 'rows':
         this.#release(lease, true)
-        return ok({ rows: end.rows, queueMs: grantedMs - askedMs, dbMs: nowMs() - grantedMs })
+        return ok(end.rows)
       case 'failed': {
         const error = statementError(end.error)
         this.#release(lease, error.code !== 'CONNECTOR_UNAVAILABLE')
@@ -322,6 +330,10 @@ class PostgresDriver implements Driver {
     const detail = detailOf(what, error)
     this.#surroundings.observe({ kind: 'driver.connection_lost', connector: this.#settings.id, detail })
   }
+}
+
+function stopped(reason: 'CANCELLED' | 'TIMEOUT'): Result<never, GatewayError> {
+  return fail(gatewayError(reason))
 }
 
 function closedError(): GatewayError {

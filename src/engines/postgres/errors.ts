@@ -70,7 +70,7 @@ export function detailOf(what: string, error: unknown): string {
 /** What an entry may keep: where it happened and the code. A message can quote what the caller may not see. */
 export function reasonOf(what: string, error: unknown): string {
   const code = sqlstateOf(error) ?? nodeCode(error)
-  return code === undefined ? `${what}:` : `${what}: [${code}]`
+  return code === undefined ? what : `${what}: [${code}]`
 }
 
 function nodeCode(error: unknown): string | undefined {

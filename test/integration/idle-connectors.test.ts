@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { monotonicMs } from '../../src/core/clock.js'
+import type { Identity } from '../../src/core/identity.js'
+import { parsePolicy } from '../../src/policy/policy-document.js'
+import { ConnectorSupervisor } from '../../src/threads/connector-supervisor.js'
+import { Gate } from '../../src/threads/gate.js'
+import { must } from '../support/gateway.js'
+import { EMBEDDED, eventually, type SettingsOverrides } from '../support/postgres.js'
+
+const SETUP = `
+CREATE TABLE items (id integer PRIMARY KEY, name text NOT NULL);
+INSERT INTO items SELECT n, 'item ' || n FROM generate_series(1, 1000) AS n;
+`
+const POLICY = "version: 1\ntables: { public.items: }\nroles: { reader: { read: ['*'] } }"
+const READER: Identity = { id: 'r', name: 'r', roles: ['reader'], claims: new Map() }
+
+async function supervised(overrides: SettingsOverrides) {
+  const server = await EMBEDDED.start()
+  const database = await server.createDatabase(SETUP)
+  const document = JSON.stringify(must(parsePolicy(POLICY)))
+  const supervisor = new ConnectorSupervisor(database.reader(overrides), {
+    observe: () => {},
+    nowMs: monotonicMs,
+    random: Math.random,
+    readPolicy: () => ({ document, version: 1 }),
+    confirm: () => {},
+    gate: new Gate(4),
+  })
+  await supervisor.whenSettled()
+  assert.equal(supervisor.mode, 'ready')
+  const read = (id: number): Promise<string> =>
+    new Promise((resolve) => {
+      const request = { auditId: 'a', identity: READER, tool: 'get_items_by_pk', args: { id } }
+      supervisor.call(request, (outcome) => resolve(`${outcome.code} ${Buffer.from(outcome.body).toString('utf8')}`))
+    })
+  return { supervisor, database, read }
+}
+
+function threads(supervisor: ConnectorSupervisor): number {
+  const { starting, serving } = supervisor.lanes.counts
+  return starting + serving
+}
+
+test('a connector idle for its time has neither thread nor connection, and the next call is answered', async () => {
+  const { supervisor, database, read } = await supervised({ pool: { idleTimeoutMs: 1 } })
+  assert.match(await read(7), /^OK .*item 7/)
+  await eventually('the thread is gone', () => threads(supervisor) === 0)
+  await eventually('its connections too', async () => (await database.sessions()).length === 0)
+  assert.match(await read(8), /^OK .*item 8/)
+  const listed = await new Promise<Uint8Array | undefined>((resolve) => supervisor.list(READER, resolve))
+  assert.match(Buffer.from(listed ?? '').toString('utf8'), /get_items_by_pk/)
+  await supervisor.stop(5_000)
+  assert.equal(threads(supervisor), 0)
+})
+
+// A start of a thread costs tens of milliseconds; the long run is for machines that have nothing else to do.
+const STOPS = process.env['RUNKU_TEST_HEAVY'] === '1' ? 500 : 60
+
+test(`${STOPS} stops of the thread under load lose no call`, async () => {
+  const { supervisor, read } = await supervised({})
+  let stops = 0
+  let calls = 0
+  const wrong: string[] = []
+  const client = async (seed: number): Promise<void> => {
+    for (let n = 0; stops < STOPS; n++) {
+      const id = 1 + ((seed * 7919 + n * 31) % 1000)
+      const answer = await read(id)
+      calls += 1
+      if (!answer.startsWith('OK ') || !answer.includes(`item ${id}\\"`)) wrong.push(answer)
+      // Between two of its calls a client stops the thread, whatever the other clients have on the way to it.
+      if (supervisor.lanes.counts.serving > 0 && n % 3 === seed % 3) {
+        supervisor.lanes.stopNow()
+        stops += 1
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, (_, seed) => client(seed)))
+  assert.deepEqual(wrong, [])
+  assert.ok(calls >= stops)
+  await supervisor.stop(10_000)
+})
+
+test('connectors that introspect at once wait for each other, and none keeps its thread while others wait', async () => {
+  const gate = new Gate(1)
+  const server = await EMBEDDED.start()
+  const document = JSON.stringify(must(parsePolicy(POLICY)))
+  const databases = await Promise.all(Array.from({ length: 4 }, () => server.createDatabase(SETUP)))
+  const supervisors = databases.map(
+    (database) =>
+      new ConnectorSupervisor(database.reader(), {
+        observe: () => {},
+        nowMs: monotonicMs,
+        random: Math.random,
+        readPolicy: () => ({ document, version: 1 }),
+        confirm: () => {},
+        gate,
+      }),
+  )
+  let most = 0
+  const watch = setInterval(() => {
+    most = Math.max(most, supervisors.filter((each) => threads(each) > 0).length)
+  }, 1)
+  await Promise.all(supervisors.map((supervisor) => supervisor.whenSettled()))
+  clearInterval(watch)
+  assert.ok(supervisors.every((supervisor) => supervisor.mode === 'ready'))
+  assert.ok(most <= 2, `${most} connectors had a thread at once`)
+  await Promise.all(supervisors.map((supervisor) => supervisor.stop(5_000)))
+})

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import {
+  callTool,
+  type GatewayFolder,
+  prepareGateway,
+  type SpawnedGateway,
+  spawnGateway,
+  type ToolAnswer,
+} from '../support/gateway.js'
+import type { TestDatabase } from '../support/postgres.js'
+import { ENGINES } from '../support/security-engines.js'
+
+const HUGE_BYTES = 50_000_000
+const WIDE_ROWS = 100_000
+const WIDE_COLUMNS = 24
+const RESPONSE_CHARS = 24_000
+/** What the process may grow by while it answers: some reads of `RESULT_BYTES_MAX`, and far less than the cells asked for. */
+const GROWTH_BYTES_MAX = 300_000_000
+
+const columns = Array.from({ length: WIDE_COLUMNS }, (_, i) => `c${i}`)
+const SETUP = `
+CREATE TABLE huge (id int PRIMARY KEY, body text, raw bytea, doc jsonb, list text[]);
+INSERT INTO huge SELECT i, repeat('é', ${HUGE_BYTES / 2}), decode(repeat('ab', ${HUGE_BYTES}), 'hex'),
+  jsonb_build_object('a', repeat('x', ${HUGE_BYTES})), ARRAY[repeat('y', ${HUGE_BYTES})] FROM generate_series(1, 2) AS i;
+CREATE TABLE wide (id int PRIMARY KEY, ${columns.map((name) => `${name} text`).join(', ')});
+INSERT INTO wide SELECT i, ${columns.map((name) => `repeat('${name} ', 50)`).join(', ')} FROM generate_series(1, ${WIDE_ROWS}) AS i;
+CREATE TABLE keyed (body text, id int);
+INSERT INTO keyed SELECT repeat('k', 30000000) || i, i FROM generate_series(1, 2) AS i;
+`
+const POLICY = `
+version: 1
+defaults: { query_timeout_ms: 30000 }
+tables:
+  public.huge: {}
+  public.wide: { row_cap: 10000, page_size: 10000 }
+  public.keyed: { key: [body] }
+roles: { reader: { read: ['*'] } }
+`
+
+/** Resident bytes of the process now, and at most so far; from Linux alone. */
+async function memoryOf(pid: number): Promise<{ readonly now: number; readonly peak: number } | undefined> {
+  try {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1])
+    return { now: kilobytes('VmRSS') * 1024, peak: kilobytes('VmHWM') * 1024 }
+  } catch {
+    return undefined
+  }
+}
+
+interface Result {
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
+  readonly truncated: boolean
+  readonly cut?: readonly { readonly what: string; readonly where: string; readonly next: string }[]
+}
+
+function resultOf(answer: ToolAnswer): Result {
+  assert.equal(answer.isError, false, answer.text.slice(0, 300))
+  assert.ok(answer.text.length <= RESPONSE_CHARS, `${answer.text.length} characters`)
+  assert.deepEqual(JSON.parse(answer.text), answer.structured)
+  // The shape is the tool's own; a result of another fails what follows.
+  const result = answer.structured as Result
+  assert.equal(result.truncated, result.cut !== undefined)
+  for (const item of result.cut ?? []) assert.ok(item.what !== '' && item.where !== '' && item.next.length > 10)
+  return result
+}
+
+describe('a database larger than the gateway', () => {
+  // One server is enough: what is measured is the gateway.
+  const [engine] = ENGINES
+  let database: TestDatabase
+  let folder: GatewayFolder
+  let gateway: SpawnedGateway
+  let idleBytes = 0
+  before(async () => {
+    assert.ok(engine !== undefined)
+    database = await (await engine.start()).createDatabase(SETUP)
+    folder = await prepareGateway({
+      connectors: [{ id: 'big', settings: database.reader(), policy: POLICY }],
+      identities: { reader: { roles: ['reader'] } },
+    })
+    gateway = await spawnGateway(folder, ['big'])
+    await call('search_wide', { limit: 1 })
+    idleBytes = (await memoryOf(gateway.child.pid ?? 0))?.now ?? 0
+  })
+  after(async () => {
+    gateway.child.kill('SIGTERM')
+    await gateway.exited
+    await folder.remove()
+    await database.drop()
+  })
+
+  const call = (tool: string, args: unknown) => callTool(gateway.endpoint('big'), folder.keys['reader'], tool, args)
+
+  async function assertSmall(): Promise<void> {
+    const memory = await memoryOf(gateway.child.pid ?? 0)
+    if (memory === undefined) return
+    assert.ok(memory.peak - idleBytes < GROWTH_BYTES_MAX, `grew by ${Math.round((memory.peak - idleBytes) / 1e6)} MB`)
+  }
+
+  test('gives the first characters of a huge text, and null for what cannot be shortened, and says so', async () => {
+    for (const [tool, args] of [
+      ['get_huge_by_pk', { id: 1 }],
+      ['search_huge', { filters: [{ column: 'id', op: 'eq', value: '1' }] }],
+    ] as const) {
+      const { rows, cut = [] } = resultOf(await call(tool, args))
+      assert.equal(rows.length, 1)
+      assert.match(String(rows[0]?.['body']), /^é+$/)
+      for (const name of ['raw', 'doc', 'list']) assert.equal(rows[0]?.[name], null)
+      assert.deepEqual(cut.map(({ where }) => where).sort(), [
+        'rows[0].body',
+        'rows[0].doc',
+        'rows[0].list',
+        'rows[0].raw',
+      ])
+    }
+    await assertSmall()
+  })
+
+  test('does not gather huge cells for many callers at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => call('search_huge', {})))
+    // A database that is slow to cut what is huge may keep some waiting for too long, and they are told so.
+    const served = answers.filter(({ text }) => !/^(?:OVERLOADED|TIMEOUT)/.test(text))
+    assert.ok(served.length >= 4)
+    for (const answer of served) assert.equal(resultOf(answer).rows.length, 2)
+    await assertSmall()
+  })
+
+  test('counts, compares and finds the extremes of huge cells without reading them out', async () => {
+    const metrics = [{ fn: 'count' }, { fn: 'max', column: 'body' }, { fn: 'count_distinct', column: 'body' }]
+    const { rows } = resultOf(await call('aggregate_huge', { metrics }))
+    assert.equal(rows[0]?.['count'], 2)
+    assert.ok(String(rows[0]?.['max_body']).length <= RESPONSE_CHARS)
+    await assertSmall()
+  })
+
+  test('refuses a key or a group that is too large to be given whole', async () => {
+    for (const [tool, args] of [
+      ['search_keyed', {}],
+      ['search_huge', { order_by: [{ column: 'body' }] }],
+      ['aggregate_huge', { metrics: [{ fn: 'count' }], group_by: ['body'] }],
+    ] as const) {
+      const answer = await call(tool, args)
+      assert.ok(answer.isError, tool)
+      assert.match(answer.text, /^(?:RESULT_TOO_LARGE|DB_RESOURCES)/, tool)
+      assert.ok(answer.text.length < 1_000)
+    }
+    await assertSmall()
+  })
+
+  test('ends a read of very many rows, or gives the first and says how to go on', async () => {
+    const whole = await call('search_wide', {})
+    assert.match(whole.text, /^RESULT_TOO_LARGE/)
+    const { rows, cut = [] } = resultOf(await call('search_wide', { limit: 2_000 }))
+    assert.ok(rows.length > 0 && rows.length < 100)
+    assert.equal(rows[0]?.['id'], 1)
+    assert.match(cut[0]?.next ?? '', /columns|filters/)
+    const narrow = resultOf(await call('search_wide', { columns: ['id'], limit: 10_000 }))
+    assert.ok(narrow.rows.length > 1_000)
+    await assertSmall()
+  })
+
+  test('still answers after all of it', async () => {
+    assert.equal(resultOf(await call('get_wide_by_pk', { id: 77_777, columns: ['id'] })).rows[0]?.['id'], 77_777)
+    const memory = await memoryOf(gateway.child.pid ?? 0)
+    if (memory !== undefined) assert.ok(memory.now - idleBytes < GROWTH_BYTES_MAX)
+  })
+})

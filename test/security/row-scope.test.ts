@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { ClaimValue } from '../../src/core/identity.js'
+import {
+  callTool,
+  type GatewayFolder,
+  listTools,
+  prepareGateway,
+  type RunningGateway,
+  startGateway,
+  type TestIdentity,
+} from '../support/gateway.js'
+import type { TestDatabase } from '../support/postgres.js'
+import { ENGINES } from '../support/security-engines.js'
+
+const TENANTS = ['acme', 'beta', 'gamma', 'delta'] as const
+const ROWS_PER_TENANT = 25
+
+const SETUP = `
+CREATE TABLE notes (id int PRIMARY KEY, tenant text NOT NULL, level int, body text, hidden text);
+CREATE INDEX ON notes (tenant);
+${TENANTS.map(
+  (
+    tenant,
+    t,
+  ) => `INSERT INTO notes SELECT ${t * 1000} + i, '${tenant}', i % 5, '${tenant} note ' || i, '${tenant} secret ' || i
+  FROM generate_series(1, ${ROWS_PER_TENANT}) AS i;`,
+).join('\n')}
+CREATE TABLE marks (id int PRIMARY KEY, tenant text, level int);
+INSERT INTO marks SELECT id, tenant, level FROM notes;
+INSERT INTO marks VALUES (9001, NULL, 1);
+ANALYZE;
+`
+const POLICY = `
+version: 1
+tables:
+  public.notes:
+    mask: [hidden]
+    row_filter: [{ column: tenant, op: eq, value: { claim: tenant } }]
+  public.marks: {}
+roles:
+  reader: { read: ['*'], row_filter: { public.marks: [{ column: tenant, op: in, values: { claim: tenants } }] } }
+  low: { read: [public.marks], row_filter: { public.marks: [{ column: level, op: lt, value: { claim: level } }] } }
+  counter: { aggregate: [public.notes] }
+`
+
+function holder(roles: readonly string[], claims: Readonly<Record<string, ClaimValue>> = {}): TestIdentity {
+  return { roles, claims: new Map(Object.entries(claims)) }
+}
+
+const IDENTITIES: Readonly<Record<string, TestIdentity>> = {
+  ...Object.fromEntries(TENANTS.map((tenant) => [tenant, holder(['reader'], { tenant, tenants: [tenant] })])),
+  lost: holder(['reader', 'low', 'counter']),
+  listed: holder(['reader'], { tenant: ['acme', 'beta'], tenants: ['acme', 'beta'] }),
+  single: holder(['reader'], { tenant: 'acme', tenants: 'acme' }),
+  empty: holder(['reader'], { tenant: '', tenants: [] }),
+  numbered: holder(['reader'], { tenant: 7, tenants: [7] }),
+  wild: holder(['reader'], { tenant: '%', tenants: ['%', "' OR '1'='1"] }),
+  low: holder(['low'], { level: 2 }),
+  low_wrong: holder(['low'], { level: 'two' }),
+  low_half: holder(['low', 'reader'], { tenants: ['beta'] }),
+  both: holder(['low', 'reader'], { tenants: ['beta'], level: 1 }),
+}
+
+interface Rows {
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
+  readonly row_count: number
+}
+
+for (const engine of ENGINES) {
+  describe(`row scope on ${engine.label}`, () => {
+    let database: TestDatabase
+    let folder: GatewayFolder
+    let gateway: RunningGateway
+    before(async () => {
+      database = await (await engine.start()).createDatabase(SETUP)
+      folder = await prepareGateway({
+        connectors: [{ id: 'notes', settings: database.reader({ pool: { max: 1 } }), policy: POLICY }],
+        identities: IDENTITIES,
+      })
+      gateway = await startGateway(folder)
+    })
+    after(async () => {
+      await gateway.stop()
+      await folder.remove()
+      await database.drop()
+    })
+
+    const call = (name: string, tool: string, args: unknown) =>
+      callTool(gateway.endpoint('notes'), folder.keys[name], tool, args)
+
+    async function rows(name: string, tool: string, args: unknown): Promise<Rows> {
+      const answer = await call(name, tool, args)
+      assert.equal(answer.isError, false, answer.text)
+      // The shape is the tool's own; a result of another fails what follows.
+      return answer.structured as Rows
+    }
+
+    async function count(name: string, tool: string, args: object = {}): Promise<unknown> {
+      return (await rows(name, tool, { metrics: [{ fn: 'count' }], ...args })).rows[0]?.['count']
+    }
+
+    test('a row out of scope and a row that does not exist are one answer, and one entry but for the key', async () => {
+      const own = await call('acme', 'get_notes_by_pk', { id: 3 })
+      assert.match(own.text, /acme note 3/)
+      for (const id of [1003, 2003, 999_999, -1, 0]) {
+        const answer = await call('acme', 'get_notes_by_pk', { id })
+        assert.deepEqual(answer, await call('acme', 'get_notes_by_pk', { id: 123_456 }))
+        assert.match(answer.text, /^ROW_NOT_FOUND/)
+      }
+      const entries = folder.entries().filter((entry) => entry.code === 'ROW_NOT_FOUND')
+      const seen = new Set(
+        entries.map(({ decision, target, plan, rows: given }) =>
+          JSON.stringify([
+            decision,
+            target,
+            plan?.columns,
+            plan?.filters?.map(({ column, op }) => [column, op]),
+            given,
+          ]),
+        ),
+      )
+      assert.equal(seen.size, 1)
+    })
+
+    test('no call reaches past the scope, and no count includes what lies there', async () => {
+      for (const tenant of TENANTS) {
+        for (const other of TENANTS) {
+          const filters = [{ column: 'tenant', op: 'eq', value: other }]
+          const expected = other === tenant ? ROWS_PER_TENANT : 0
+          assert.equal((await rows(tenant, 'search_notes', { filters })).row_count, expected)
+          assert.equal(await count(tenant, 'aggregate_notes', { filters }), expected)
+        }
+        for (const filters of [
+          [{ column: 'tenant', op: 'neq', value: tenant }],
+          [{ column: 'tenant', op: 'is_null' }],
+          [
+            { column: 'body', op: 'ilike', value: 'gamma%' },
+            { column: 'tenant', op: 'neq', value: tenant },
+          ],
+        ]) {
+          assert.equal((await rows(tenant, 'search_notes', { filters })).row_count, 0)
+          assert.equal(await count(tenant, 'aggregate_notes', { filters }), 0)
+        }
+        assert.equal(await count(tenant, 'aggregate_notes'), ROWS_PER_TENANT)
+        const grouped = await rows(tenant, 'aggregate_notes', { metrics: [{ fn: 'count' }], group_by: ['tenant'] })
+        assert.deepEqual(grouped.rows, [{ tenant, count: ROWS_PER_TENANT }])
+        const extremes = await rows(tenant, 'aggregate_notes', {
+          metrics: [
+            { fn: 'min', column: 'tenant' },
+            { fn: 'max', column: 'tenant' },
+            { fn: 'count_distinct', column: 'tenant' },
+          ],
+        })
+        assert.deepEqual(extremes.rows, [{ min_tenant: tenant, max_tenant: tenant, count_distinct_tenant: 1 }])
+        const listed = await rows(tenant, 'search_notes', {
+          limit: 100,
+          order_by: [{ column: 'id', direction: 'desc' }],
+        })
+        assert.ok(listed.rows.every((row) => row['tenant'] === tenant))
+      }
+    })
+
+    test('a claim that is missing fails closed, on every tool', async () => {
+      const tools = await listTools(gateway.endpoint('notes'), folder.keys['lost'])
+      const asked: Readonly<Record<string, unknown>> = {
+        get_notes_by_pk: { id: 3 },
+        get_marks_by_pk: { id: 3 },
+        search_notes: {},
+        search_marks: {},
+        aggregate_notes: { metrics: [{ fn: 'count' }] },
+        aggregate_marks: { metrics: [{ fn: 'count' }] },
+      }
+      for (const { name } of tools) {
+        if (name === 'schema_overview') continue
+        assert.ok(name in asked, `the test does not know ${name}`)
+        const answer = await call('lost', name, asked[name])
+        assert.match(answer.text, /^POLICY_SCOPE/, name)
+        assert.doesNotMatch(answer.text, /tenant|level/)
+      }
+    })
+
+    test('a list fits `in` alone, and a single value fits both', async () => {
+      assert.match((await call('listed', 'search_notes', {})).text, /^POLICY_SCOPE/)
+      assert.equal(await count('listed', 'aggregate_marks'), ROWS_PER_TENANT * 2)
+      assert.equal(await count('single', 'aggregate_notes'), ROWS_PER_TENANT)
+      assert.equal(await count('single', 'aggregate_marks'), ROWS_PER_TENANT)
+    })
+
+    test('a claim is a value: an empty, numeric or wild one matches itself and nothing more', async () => {
+      for (const name of ['empty', 'wild']) {
+        assert.equal(await count(name, 'aggregate_notes'), 0, name)
+        assert.equal(await count(name, 'aggregate_marks'), 0, name)
+      }
+      for (const tool of ['search_notes', 'search_marks']) {
+        // Text that is no text is refused rather than turned into some.
+        assert.match((await call('numbered', tool, {})).text, /^POLICY_SCOPE/)
+      }
+      assert.match((await call('low_wrong', 'search_marks', {})).text, /^POLICY_SCOPE/)
+    })
+
+    test('several roles give the rows of any of them, and a role without its claim gives none', async () => {
+      // Levels 0 and 1 are two fifths of each tenant, and one row of no tenant is of level 1.
+      assert.equal(await count('low', 'aggregate_marks'), (ROWS_PER_TENANT * TENANTS.length * 2) / 5 + 1)
+      assert.equal(await count('low_half', 'aggregate_marks'), ROWS_PER_TENANT)
+      assert.equal(
+        await count('both', 'aggregate_marks'),
+        ROWS_PER_TENANT + ((TENANTS.length - 1) * ROWS_PER_TENANT) / 5,
+      )
+    })
+
+    test('identities that take turns on one connection get their own answers', async () => {
+      const asked = (tenant: (typeof TENANTS)[number], i: number): [string, unknown] => {
+        const at = TENANTS.indexOf(tenant) * 1_000
+        switch (i % 4) {
+          case 0:
+            return [
+              'search_notes',
+              { limit: 5, order_by: [{ column: 'body', direction: i % 8 === 0 ? 'asc' : 'desc' }] },
+            ]
+          case 1:
+            return ['get_notes_by_pk', { id: at + 1 + (i % ROWS_PER_TENANT) }]
+          case 2:
+            return [
+              'aggregate_notes',
+              { metrics: [{ fn: 'count' }, { fn: 'max', column: 'body' }], group_by: ['tenant'] },
+            ]
+          default:
+            return ['get_notes_by_pk', { id: 1 + (i % ROWS_PER_TENANT) }]
+        }
+      }
+      const turns = Array.from({ length: 400 }, (_, i) => ({ name: TENANTS[i % TENANTS.length] ?? 'acme', i }))
+      const alone = new Map<string, string>()
+      for (const { name, i } of turns.slice(0, 200))
+        alone.set(`${name} ${i % 200}`, (await call(name, ...asked(name, i))).text)
+      const together = await Promise.all(
+        turns.map(async ({ name, i }) => ({ name, i, text: (await call(name, ...asked(name, i % 200))).text })),
+      )
+      for (const { name, i, text } of together) {
+        assert.equal(text, alone.get(`${name} ${i % 200}`))
+        for (const other of TENANTS) if (other !== name) assert.ok(!text.includes(`${other} note`), `${name}: ${text}`)
+      }
+      const sessions = await database.sessions()
+      assert.equal(sessions.length, 1, 'all of it went over one connection')
+    })
+
+    test('nothing that one caller did is left on the connection for the next', async () => {
+      const sessions = await database.sessions()
+      const [before] = sessions
+      assert.ok(before !== undefined)
+      for (const tenant of TENANTS) {
+        await call(tenant, 'search_notes', { filters: [{ column: 'level', op: 'eq', value: '99999999999' }] })
+        await call(tenant, 'search_notes', { filters: [{ column: 'tenant', op: 'eq', value: tenant }] })
+        const [now] = await database.sessions()
+        assert.equal(now?.pid, before.pid)
+        assert.equal(now?.state, 'idle', 'no transaction is left open')
+      }
+    })
+  })
+}
