@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { openSqliteAdminStore } from '../../src/admin/sqlite-admin-store.js'
+import { parsePolicy } from '../../src/policy/policy-document.js'
 import {
   callTool,
   type GatewayFolder,
   listTools,
+  must,
   post,
   prepareGateway,
   rpcCall,
@@ -38,6 +42,14 @@ describe('signals of a serving gateway', () => {
   })
 
   after(() => folder?.remove())
+
+  /** Past every check of the command line, as a broken program might. */
+  function storePolicy(document: string): void {
+    const options = { path: folder.storeFile, clock: Date.now, randomBytes, busyTimeoutMs: 5_000 }
+    const store = must(openSqliteAdminStore(options))
+    must(store.applyPolicy('notes', document, 'test'))
+    store.close()
+  }
 
   test('SIGTERM drains: calls in flight are answered, every reply has its entry, no process and no session is left', async () => {
     gateway = await spawnGateway(folder, ['notes'])
@@ -95,7 +107,7 @@ describe('signals of a serving gateway', () => {
     assert.match(err, /gateway\.stopped/)
   })
 
-  test('SIGHUP applies a newly stored policy without a failing call, and a bad one changes nothing', async () => {
+  test('SIGHUP applies a newly stored policy without a failing call, and a bad one changes nothing and stops nothing', async () => {
     gateway = await spawnGateway(folder, ['notes'])
     const { child, log } = gateway
     const endpoint = gateway.endpoint('notes')
@@ -125,6 +137,13 @@ describe('signals of a serving gateway', () => {
     await eventually('calls go on', () => served > servedBefore + 50)
     assert.ok(!(await names()).includes('search_links'))
     assert.match((await callTool(endpoint, key, 'search_links', {})).text, /TOOL_UNKNOWN/)
+    storePolicy('{"version":1,"tables":5}')
+    child.kill('SIGHUP')
+    await eventually('the bad one is reported', () => log.some(({ msg }) => msg === 'connector.unavailable'))
+    assert.ok(!(await names()).includes('search_links') && (await names()).includes('search_notes'))
+    storePolicy(JSON.stringify(must(parsePolicy(NOTES_POLICY))))
+    child.kill('SIGHUP')
+    await eventually('the next reload works', async () => (await names()).includes('search_links'))
     stopped = true
     await Promise.all(clients)
     assert.deepEqual(failed, [])
