@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -39,6 +40,8 @@ export async function demo(options: DemoOptions): Promise<number> {
   // Listening from the first moment: an interrupt during the start must not leave a server behind either.
   const signalled = untilSignalled(() => {})
   const folder = await mkdtemp(join(tmpdir(), 'runku-demo-'))
+  // Whoever will not wait for the orderly end is left no file either.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   let database: ThrowawayPostgres | undefined
   let gateway: Gateway | undefined
   try {

@@ -1,10 +1,16 @@
-/** Settles at the first SIGTERM or SIGINT; a second one ends the process at once. SIGHUP is handed on. */
+import { monotonicMs } from '../core/clock.js'
+import { SIGNAL_ECHO_MS } from '../core/limits.js'
+
+/**
+ * Settles at the first SIGTERM or SIGINT; another one later ends the process at once. One that comes with the first is the
+ * same request, delivered twice, as `npm` and `timeout` do. SIGHUP is handed on.
+ */
 export function untilSignalled(onHangUp: () => void): Promise<void> {
   return new Promise((resolve) => {
-    let asked = false
+    let askedAtMs: number | undefined
     const end = () => {
-      if (asked) process.exit(130)
-      asked = true
+      if (askedAtMs !== undefined && monotonicMs() - askedAtMs >= SIGNAL_ECHO_MS) process.exit(130)
+      askedAtMs ??= monotonicMs()
       resolve()
     }
     process.on('SIGTERM', end)

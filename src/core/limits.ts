@@ -63,6 +63,8 @@ export const CALL_DEADLINE_GRACE_MS = 5_000
 export const BACKOFF_MIN_MS = 250
 export const BACKOFF_MAX_MS = 30_000
 export const DRAIN_DEADLINE_MS = 25_000
+/** A signal to end that comes this soon after another is the same request, delivered twice. */
+export const SIGNAL_ECHO_MS = 1_000
 export const AUDIT_ACK_TIMEOUT_MS = 10_000
 
 export const TOOL_LISTS_CACHED_MAX = 1_000

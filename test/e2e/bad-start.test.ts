@@ -51,7 +51,7 @@ describe('a start that cannot be', () => {
     ],
     [
       'an unset variable is named, with its place',
-      () => [LISTEN, 'admin_store: { type: sqlite, path: "${RUNKU_NOT_SET}" }', CONNECTORS],
+      () => [LISTEN, `admin_store: { type: sqlite, path: "\${RUNKU_NOT_SET}" }`, CONNECTORS],
       () => /config\.yaml:2:\d+: admin_store\.path: the environment variable RUNKU_NOT_SET is not set/,
     ],
     [

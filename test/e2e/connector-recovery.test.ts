@@ -30,7 +30,7 @@ describe('a connector whose database is away', () => {
         { id: 'near', settings: database.reader(), policy: NOTES_POLICY },
         {
           id: 'faulty',
-          settings: database.reader({ connection: { password: '${RUNKU_NOT_SET}' } }),
+          settings: database.reader({ connection: { password: `\${RUNKU_NOT_SET}` } }),
           policy: NOTES_POLICY,
         },
       ],

@@ -51,7 +51,9 @@ describe('the demo', () => {
     await analyst.close()
     await support.close()
     assert.ok(processesWith(temporary).length > 0, 'the database runs in the folder')
+    // Twice, as some programs pass on what the terminal has sent already.
     demo.child.kill('SIGINT')
+    demo.child.kill('SIGTERM')
     const { how, err } = await demo.ended
     assert.deepEqual([how, err], [0, ''])
     await nothingIsLeft()
@@ -97,5 +99,22 @@ describe('the demo', () => {
       assert.deepEqual([how, err], [0, ''], stage)
       await nothingIsLeft()
     }
+  })
+
+  test('who insists on an end during the start gets it at once, and nothing is left behind', async () => {
+    const demo = startDemo('--json', '--port', '0')
+    let ended = false
+    demo.ended.then(() => {
+      ended = true
+    })
+    await eventually('the folder is made', () => readdirSync(temporary).some((name) => name.startsWith('runku-demo-')))
+    await eventually('it ends', () => {
+      demo.child.kill('SIGINT')
+      return ended
+    })
+    const { how } = await demo.ended
+    assert.ok(how === 130 || how === 0, String(how))
+    await eventually('no file is left', () => readdirSync(temporary).length === 0)
+    await nothingIsLeft()
   })
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { renameSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { AuditEntry } from '../../src/core/audit-entry.js'
 import {
@@ -10,7 +11,7 @@ import {
   startGateway,
 } from '../support/gateway.js'
 import { NOTES_POLICY, NOTES_SETUP } from '../support/notes.js'
-import { EMBEDDED } from '../support/postgres.js'
+import { EMBEDDED, eventually } from '../support/postgres.js'
 import { RawConnection } from '../support/raw-http.js'
 
 const ORIGIN = 'https://app.example.com'
@@ -80,6 +81,20 @@ describe('the protocol over HTTP', () => {
     )
     return answer.headers
   }
+
+  test('clients that leave at any moment of a request are counted out once, and a refusal keeps its entry', async () => {
+    const parseErrors = () => folder.entries().filter(({ code }) => code === 'PROTOCOL_PARSE').length
+    const { port } = new URL(endpoint)
+    const head = (length: number) =>
+      `POST /mcp/notes HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+    for (const bytes of ['', head(10), `${head(10)}{"a`, `${head(3)}{"a`, `${head(3)}{"a`, `${head(3)}{"a`]) {
+      const raw = new RawConnection(Number(port))
+      await raw.sent(bytes)
+      raw.destroy()
+    }
+    await eventually('the three whole bodies have their entries', () => parseErrors() === 3)
+  })
 
   test('verbs other than POST are a 405 that names the verbs, and leave no entry', async () => {
     const entries = await entriesOf(async () => {
@@ -316,6 +331,19 @@ describe('the protocol over HTTP', () => {
     assert.equal(rpc(JSON.parse(event?.[1] ?? 'null')).id, 3)
   })
 
+  test('a store of keys that cannot be read is a 503 that says when to come back, never a way in', async () => {
+    renameSync(folder.storeFile, `${folder.storeFile}.away`)
+    const [entry, ...more] = await entriesOf(async () => {
+      const answer = await post(endpoint, key, call(1))
+      assert.equal(answer.status, 503)
+      assert.match(answer.text, /AUTH_UNAVAILABLE/)
+      assert.ok(answer.headers.get('retry-after') !== null)
+    })
+    assert.deepEqual([entry?.code, entry?.decision, more], ['AUTH_UNAVAILABLE', 'errored', []])
+    renameSync(`${folder.storeFile}.away`, folder.storeFile)
+    assert.equal((await post(endpoint, key, PING)).status, 200)
+  })
+
   test('after ten refusals of one address and code within a minute the rest become one entry with a count', async () => {
     const refused = () => folder.entries().filter(({ code }) => code === 'AUTH_MISSING')
     const before = refused().length
@@ -323,6 +351,8 @@ describe('the protocol over HTTP', () => {
     assert.equal(refused().length, 10)
     // The minute's end, or the gateway's.
     await running.stop()
+    const draining = running.observations.find(({ kind }) => kind === 'gateway.draining')
+    assert.deepEqual(draining, { kind: 'gateway.draining', inFlight: 0 })
     assert.deepEqual(
       refused().map(({ count }) => count),
       [...Array.from({ length: 10 }, () => undefined), before + 25 - 10],

@@ -98,6 +98,27 @@ describe('signals of a serving gateway', () => {
     await assert.rejects(fetch(gateway.url), 'nothing listens any more')
   })
 
+  test('a signal delivered twice does not cut the drain short; one that comes again later does', async () => {
+    gateway = await spawnGateway(folder, ['notes'])
+    const { child, exited, log } = gateway
+    const hold = await holdNotes(database.reader())
+    const call = callTool(gateway.endpoint('notes'), key, HELD_CALL.name, HELD_CALL.arguments, 'cut')
+    const cut = assert.rejects(call)
+    const waiting = async () => (await database.sessions()).some(({ query }) => query.includes('held'))
+    await eventually('a call waits in the database', waiting)
+    child.kill('SIGTERM')
+    child.kill('SIGINT')
+    await eventually('it drains', () => log.some(({ msg }) => msg === 'gateway.draining'))
+    await eventually('it ends', () => {
+      child.kill('SIGTERM')
+      return child.exitCode !== null
+    })
+    await cut
+    assert.equal(await exited, 130)
+    await hold.release()
+    await eventually('no session is left', async () => (await database.sessions()).length === 0)
+  })
+
   test('SIGTERM during the start ends it in order', async () => {
     const starting = startRunku(folder.folder, ['serve'])
     await eventually('it says that it listens', () => starting.err().includes('gateway.listening'))

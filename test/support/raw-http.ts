@@ -60,6 +60,13 @@ export class RawConnection {
     return this
   }
 
+  /** Writes, and settles when the bytes have been handed to the system. */
+  sent(bytes: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.write(Buffer.from(bytes, 'latin1'), () => resolve())
+    })
+  }
+
   /** Everything received by the time the server had ended the connection. */
   async closed(): Promise<string> {
     await this.#until('the server to close the connection', () => (this.#closed ? true : undefined))
