@@ -59,6 +59,7 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
  * that closes, because it was asked to stop or because this process died in whatever way, the server is ended and the
  * folder deleted. First it reads where the programs are and the locale to use; its last words are the end of the log. `$1` is
  * the folder, the rest the server's flags. An initdb is waited for: it ends by itself, and what follows it notices the end.
+ * The server is asked to end again and again, because one that has just been started does not listen yet.
  */
 const WATCHDOG = `
 folder=$1; shift
@@ -76,9 +77,8 @@ rm -f "$folder/password"
 server=$!
 (
   cat <&3 >/dev/null
-  kill -INT "$server" 2>/dev/null
   tries=0
-  while kill -0 "$server" 2>/dev/null && [ "$tries" -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+  while kill -INT "$server" 2>/dev/null && [ "$tries" -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
   kill -KILL "$server" 2>/dev/null
 ) 3<&3 >/dev/null 2>&1 &
 watcher=$!
@@ -144,11 +144,11 @@ async function ownedFolder(runAs: RunAs): Promise<string> {
   return folder
 }
 
-/** The temporary folder, unless only root may look into it. */
+/** The temporary folder, unless the server's user may not look into it, or not take anything out of it again. */
 async function parentFolder(runAs: RunAs): Promise<string> {
   const wanted = tmpdir()
   if (runAs.uid === undefined) return wanted
-  const entered = await run('sh', ['-c', 'cd "$1"', 'sh', wanted], '/', runAs)
+  const entered = await run('sh', ['-c', 'cd "$1" && [ -w . ]', 'sh', wanted], '/', runAs)
   return entered.status === 0 ? wanted : '/tmp'
 }
 

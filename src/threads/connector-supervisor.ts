@@ -136,6 +136,7 @@ export class ConnectorSupervisor implements Connector {
   #failures = 0
   #retryTimer: NodeJS.Timeout | undefined
   #lastRefreshMs = Number.NEGATIVE_INFINITY
+  #refreshTimer: NodeJS.Timeout | undefined
   #drained: (() => void) | undefined
 
   constructor(settings: ConnectorSettings, surroundings: SupervisorSurroundings) {
@@ -224,13 +225,15 @@ export class ConnectorSupervisor implements Connector {
     const lane = this.#takeLane()
     if (lane === undefined) return listener(undefined)
     const requestId = this.#nextId++
-    this.#lists.expect(requestId, lane, snapshot, identity, listener)
+    this.#lists.expect(requestId, { lane, sentAtMs: this.#surroundings.nowMs() }, identity, listener)
     lane.ask({ kind: 'list', requestId, snapshot, identity })
   }
 
   /** Introspects and judges the policy again; the snapshot is swapped only when all of it is well. */
   refresh(): void {
     this.#lastRefreshMs = this.#surroundings.nowMs()
+    clearTimeout(this.#refreshTimer)
+    this.#refreshTimer = undefined
     // What is under way may have read the policy already: another preparation follows it.
     if (typeof this.#preparation === 'object') this.#prepareAgain = true
     else if (this.#preparation === 'none') this.#prepare()
@@ -241,6 +244,7 @@ export class ConnectorSupervisor implements Connector {
     if (this.#mode === 'stopped') return
     this.#mode = 'draining'
     clearTimeout(this.#retryTimer)
+    clearTimeout(this.#refreshTimer)
     clearInterval(this.#sweepTimer)
     const endsAtMs = this.#surroundings.nowMs() + deadlineMs
     if (this.#calls.size > 0) {
@@ -297,8 +301,11 @@ export class ConnectorSupervisor implements Connector {
   }
 
   #schemaChanged(): void {
-    const sinceMs = this.#surroundings.nowMs() - this.#lastRefreshMs
-    if (sinceMs >= SCHEMA_REFRESH_INTERVAL_MS) this.refresh()
+    if (this.#refreshTimer !== undefined) return
+    const dueMs = this.#lastRefreshMs + SCHEMA_REFRESH_INTERVAL_MS - this.#surroundings.nowMs()
+    if (dueMs <= 0) return this.refresh()
+    // Seen again too soon: not forgotten, only later.
+    this.#refreshTimer = setTimeout(() => this.refresh(), dueMs)
   }
 
   #prepare(): void {
@@ -440,6 +447,8 @@ export class ConnectorSupervisor implements Connector {
   #sweep(): void {
     this.#lanes.stopIdle(this.settings.pool.idleTimeoutMs)
     const now = this.#surroundings.nowMs()
+    const stuck = this.#lists.unansweredSince(now - this.#callDeadlineMs)
+    if (stuck !== undefined) this.#lanes.kill(stuck)
     for (const pending of this.#calls.values()) {
       if (now - pending.sentAtMs < this.#callDeadlineMs) return
       // The worker cancels every query well before this deadline: it answers nothing any more.

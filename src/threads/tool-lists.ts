@@ -1,13 +1,13 @@
 import type { Identity } from '../core/identity.js'
 import { TOOL_LISTS_CACHED_MAX } from '../core/limits.js'
 import type { Lane } from './connector-pool.js'
-import type { SnapshotHandle } from './messages.js'
 
 /** `"tools":[…]` in UTF-8; undefined when no thread could make it. */
 export type ListListener = (body: Uint8Array | undefined) => void
 
 interface Pending {
   readonly lane: Lane
+  readonly sentAtMs: number
   readonly key: string
   readonly epoch: number
   readonly listeners: ListListener[]
@@ -46,13 +46,19 @@ export class ToolLists {
     return false
   }
 
-  expect(requestId: number, lane: Lane, snapshot: SnapshotHandle, identity: Identity, listener: ListListener): void {
-    this.#pending.set(requestId, {
-      lane,
-      key: this.#keyOf(identity),
-      epoch: snapshot.epoch,
-      listeners: [listener],
-    })
+  expect(
+    requestId: number,
+    sent: { readonly lane: Lane; readonly sentAtMs: number },
+    identity: Identity,
+    listener: ListListener,
+  ): void {
+    this.#pending.set(requestId, { ...sent, key: this.#keyOf(identity), epoch: this.#epoch, listeners: [listener] })
+  }
+
+  /** A lane that was asked before `momentMs` and has not answered. */
+  unansweredSince(momentMs: number): Lane | undefined {
+    for (const pending of this.#pending.values()) if (pending.sentAtMs < momentMs) return pending.lane
+    return undefined
   }
 
   made(requestId: number, body: Uint8Array): void {

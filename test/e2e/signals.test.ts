@@ -79,7 +79,9 @@ describe('signals of a serving gateway', () => {
     await eventually('the clients are served', () => answered.length > 100)
     const waiting = async () => (await database.sessions()).filter(({ query }) => query.includes('held')).length
     await eventually('two calls wait in the database', async () => (await waiting()) === 2)
+    // Twice, as some programs pass on what was sent to the whole group: the drain must not be cut short.
     child.kill('SIGTERM')
+    child.kill('SIGINT')
     await eventually('it drains', () => log.some(({ msg }) => msg === 'gateway.draining'))
     draining = true
     await Promise.all(clients)
@@ -98,17 +100,14 @@ describe('signals of a serving gateway', () => {
     await assert.rejects(fetch(gateway.url), 'nothing listens any more')
   })
 
-  test('a signal delivered twice does not cut the drain short; one that comes again later does', async () => {
+  test('a signal that comes again later cuts the drain short', async () => {
     gateway = await spawnGateway(folder, ['notes'])
-    const { child, exited, log } = gateway
+    const { child, exited } = gateway
     const hold = await holdNotes(database.reader())
     const call = callTool(gateway.endpoint('notes'), key, HELD_CALL.name, HELD_CALL.arguments, 'cut')
     const cut = assert.rejects(call)
     const waiting = async () => (await database.sessions()).some(({ query }) => query.includes('held'))
     await eventually('a call waits in the database', waiting)
-    child.kill('SIGTERM')
-    child.kill('SIGINT')
-    await eventually('it drains', () => log.some(({ msg }) => msg === 'gateway.draining'))
     await eventually('it ends', () => {
       child.kill('SIGTERM')
       return child.exitCode !== null
