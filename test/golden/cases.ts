@@ -1,6 +1,6 @@
 import { FILTER_OPS, type FilterOp, type Scope, type ValidatedPlan } from '../../src/core/plan.js'
 import { aggregatePlan, filter, getPlan, searchPlan, validatedPlan } from '../support/plans.js'
-import { ACTIVITY, CUSTOMERS, ORDER_LINES, SAMPLES, TYPES } from '../support/schema.js'
+import { ACTIVITY, CUSTOMERS, ORDER_LINES, SAMPLES, TYPES, tableOf } from '../support/schema.js'
 
 /** Every plan shape by name. The statement of each, on each engine, stands in that engine's own file. */
 
@@ -146,6 +146,16 @@ cases.set(
         { by: { kind: 'group', index: 1 }, direction: 'desc' },
       ],
     }),
+  ),
+)
+const PRICES = tableOf('prices', {
+  columns: { 'email?': TYPES.citext, 'price?': { ...TYPES.decimal, native: 'numeric' } },
+})
+cases.set(
+  'aggregate of values that are equal and may look different',
+  validatedPlan(
+    PRICES,
+    aggregatePlan(PRICES, { metrics: [{ fn: 'min', column: 'price' }], groupBy: ['email', 'price'] }),
   ),
 )
 cases.set(

@@ -352,6 +352,10 @@ export const POSTGRES: Golden = {
     text: 'SELECT t."name", t."bio", count(*), sum(t."balance") FROM "public"."customers" AS t GROUP BY t."name", t."bio" ORDER BY sum(t."balance") DESC, t."bio" DESC, t."name" LIMIT $1',
     params: ['11'],
   },
+  'aggregate of values that are equal and may look different': {
+    text: 'SELECT min(t."email"::text COLLATE "C"), min(t."price"::text COLLATE "C"), trim_scale(min(t."price")) FROM "public"."prices" AS t GROUP BY t."email", t."price" ORDER BY t."email", t."price" LIMIT $1',
+    params: ['11'],
+  },
   'aggregate of groups alone': {
     text: 'SELECT t."name" FROM "public"."customers" AS t GROUP BY t."name" ORDER BY t."name" LIMIT $1',
     params: ['11'],

@@ -6,8 +6,8 @@ import { identity } from './recorded-path.js'
  * it would be if what they may not see had never existed. PostgreSQL's spelling.
  *
  * Two things are left out by name, because the engine itself lets the order in which rows lie decide them, and a change of
- * a hidden cell moves its row: which of several equal values that look different (1.0 and 1.00) stands for its group or
- * is the extreme, and the last digit of a sum of floats. The floats here add up exactly in any order.
+ * a hidden cell moves its row: which of two equal intervals written differently (a month, thirty days) is the extreme, and
+ * the last digit of a sum of floats. The floats here add up exactly in any order.
  */
 
 export const POLICY = `
@@ -21,7 +21,7 @@ tables:
   public.ledger:
     mask: [shard, tenant]
     row_filter: [{ column: tenant, op: eq, value: { claim: tenant } }]
-  public.visits: { columns: [page, referrer, at, ms], key: [page] }
+  public.visits: { columns: [page, referrer, at, ms, cost], key: [page] }
   public.employees: { columns: [id, name, team], aggregate: { columns: [team] } }
   public.payroll: {}
   public.open_orders: { key: [region, number] }
@@ -87,12 +87,14 @@ SELECT i % 5, i, CASE WHEN i <= 60 THEN 'acme' ELSE 'beta' END, i % 9, (ARRAY['i
 FROM generate_series(1, 90) AS i;
 UPDATE ledger SET entry = entry / 5;
 
-CREATE TABLE visits (token uuid NOT NULL UNIQUE, page text, referrer text, at timestamptz, ip text, ms float8);
+CREATE TABLE visits (token uuid NOT NULL UNIQUE, page text, referrer text, at timestamptz, ip text, ms float8, cost numeric);
 CREATE INDEX ON visits (ip, page);
 COMMENT ON COLUMN visits.page IS 'Where a token went';
 INSERT INTO visits
 SELECT md5('t' || i)::uuid, 'page ' || i % 6, (ARRAY['a','b',NULL])[1 + i % 3], timestamptz '2024-05-01Z' + i % 4 * interval '1 day',
-  '10.0.0.' || i % 200, i % 8 * 0.25
+  '10.0.0.' || i % 200, i % 8 * 0.25,
+  -- Equal costs of different looks: 1, 1.0 and 1.00.
+  round((i % 4)::numeric, i % 3)
 FROM generate_series(1, 150) AS i;
 
 CREATE TABLE employees (

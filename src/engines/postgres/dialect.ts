@@ -65,6 +65,17 @@ const pieces: SqlPieces = {
     operand(w)
     w.keyword('::text COLLATE "C"')
   },
+  representative: (w, operand) => {
+    w.keyword('min(')
+    operand(w)
+    w.keyword('::text COLLATE "C")')
+  },
+  plainest: (w, operand, type) => {
+    if (type.logical !== 'decimal') return operand(w)
+    w.keyword('trim_scale(')
+    operand(w)
+    w.keyword(')')
+  },
   shortened: (w, operand, type, charsMax) => {
     if (type.logical === 'bytes') {
       w.keyword('substring(')

@@ -5,7 +5,7 @@ import type { Column, Identifier, LogicalType, ValueType } from '../../core/sche
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import type { RowLimit, SqlPieces } from './pieces.js'
 import { SqlWriter, type Write } from './sql-writer.js'
-import { areUnique, type SortKey, sortKey, totalOrder, visibleKey } from './total-order.js'
+import { areUnique, equalMayLookDifferent, type SortKey, sortKey, totalOrder, visibleKey } from './total-order.js'
 
 /** Logical types whose values may be too long to leave the server whole. */
 const MAY_BE_LONG: ReadonlySet<LogicalType> = new Set(['text', 'json', 'array', 'bytes', 'unknown'])
@@ -70,7 +70,7 @@ function compileAggregate(c: Compilation, plan: AggregatePlan): CompiledStatemen
   pieces.limitAtStart(w, limit)
   // Groups are what rows of an aggregate are told apart and sorted by, so they are never cut.
   w.list([...groups, ...plan.metrics], ', ', (item) => {
-    columns.push('fn' in item ? writeMetricCell(c, item) : writeWholeCell(c, item))
+    columns.push('fn' in item ? writeMetricCell(c, item) : writeGroupCell(c, item))
   })
   writeFrom(c)
   writeWhere(c, plan.filters, c.validated.scope)
@@ -142,11 +142,19 @@ function writeWholeCell(c: Compilation, column: Column): ResultColumn {
   return { name: column.agentName, type: column.type }
 }
 
+function writeGroupCell(c: Compilation, column: Column): ResultColumn {
+  if (!equalMayLookDifferent(column.type)) return writeWholeCell(c, column)
+  c.pieces.representative(c.w, operand(column))
+  return { name: column.agentName, type: column.type }
+}
+
 function writeMetricCell(c: Compilation, metric: Metric): ResultColumn {
   const column = metric.column === undefined ? undefined : columnOf(c, metric.column)
   const type = metricType(metric.fn, column?.type)
   invariant(type !== undefined, 'a metric fits its column')
-  return writeCell(c, metric.as, type, metricOperand(c, metric))
+  const write = metricOperand(c, metric)
+  const picksOne = (metric.fn === 'min' || metric.fn === 'max') && equalMayLookDifferent(type)
+  return writeCell(c, metric.as, type, picksOne ? (w) => c.pieces.plainest(w, write, type) : write)
 }
 
 function metricOperand(c: Compilation, metric: Metric): Write {

@@ -22,6 +22,10 @@ export interface SqlPieces {
   sortKey(w: SqlWriter, operand: Write, direction: Direction): void
   /** The operand's text, compared by its bytes: an order for types that have none and for equal values that look different. */
   textForm(w: SqlWriter, operand: Write): void
+  /** In a group of equal values: the text of the one that comes first by its bytes, whatever order the rows lie in. */
+  representative(w: SqlWriter, operand: Write): void
+  /** A value of this type in the one form that all values equal to it have, where the engine has such a form. */
+  plainest(w: SqlWriter, operand: Write, type: ValueType): void
   /** The operand's first `charsMax` characters as the engine writes it, or its first `charsMax` bytes when it is `bytes`. */
   shortened(w: SqlWriter, operand: Write, type: ValueType, charsMax: number): void
   /** `operand` is absent for a plain count of rows. */
