@@ -29,6 +29,8 @@ export interface TableReport {
   readonly kind: string
   /** The policy's, where it gives one. */
   readonly key: readonly string[]
+  readonly foreign_keys: readonly { readonly columns: readonly string[]; readonly references: string }[]
+  readonly enums: readonly { readonly column: string; readonly labels: readonly string[] }[]
   readonly exposed: boolean
 }
 
@@ -169,6 +171,13 @@ function tableReport(table: Table, document: PolicyDocument, withheld: ReadonlyS
     name,
     kind: table.kind,
     key: policy?.key ?? table.primaryKey,
+    foreign_keys: table.foreignKeys.map(({ columns, references }) => ({
+      columns,
+      references: qualifiedName(references),
+    })),
+    enums: table.columns.flatMap(({ name, type: { labels } }) =>
+      labels === undefined ? [] : [{ column: name, labels }],
+    ),
     exposed: policy !== undefined && !withheld.has(name),
   }
 }
@@ -186,6 +195,14 @@ function rolesOf(document: PolicyDocument, engine: PolicyEngine): readonly RoleR
   })
 }
 
+function tableText({ name, kind, key, foreign_keys, enums }: TableReport): readonly string[] {
+  const what = kind === 'table' ? '' : ` (${kind.replaceAll('_', ' ')})`
+  const lines = [`            ${name}${what}${key.length === 0 ? ' no key' : ` key ${key.join(', ')}`}`]
+  for (const { columns, references } of foreign_keys) lines.push(`              ${columns.join(', ')} -> ${references}`)
+  for (const { column, labels } of enums) lines.push(`              ${column}: ${labels.join(' | ')}`)
+  return lines
+}
+
 function asText(report: ConnectorReport): string {
   const { connector, path, serves, server_version, policy, policy_version, tables, routines, roles } = report
   const { problems, warnings } = report
@@ -196,11 +213,7 @@ function asText(report: ConnectorReport): string {
   lines.push(`  policy    ${policy}${policy_version === undefined ? '' : ` (version ${policy_version})`}`)
   if (tables.length > 0) lines.push(`  tables    ${tables.length} in the catalog, ${exposed.length} exposed`)
   if (routines > 0) lines.push(`  routines  ${routines} in the catalog`)
-  for (const { name, kind, key } of exposed) {
-    lines.push(
-      `            ${name}${kind === 'table' ? '' : ` (${kind})`}${key.length === 0 ? ' no key' : ` key ${key.join(', ')}`}`,
-    )
-  }
+  for (const table of exposed) lines.push(...tableText(table))
   for (const { role, tools, tool_list_chars } of roles) {
     lines.push(`  role      ${role}: ${tools} tools, ${tool_list_chars} characters`)
   }
