@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs'
 import type { Database, Statement } from 'better-sqlite3'
 import { generateKey, KEY_ID, type RandomBytes } from '../auth/api-key.js'
 import type { ClaimValue } from '../core/identity.js'
 import { KEYS_CACHED_MAX, LAST_USED_FLUSH_INTERVAL_MS } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
+import { SqliteFiles } from '../storage/sqlite-files.js'
 import {
   type AdminStore,
   type CreatedKey,
@@ -68,8 +68,8 @@ export class SqliteAdminStore implements AdminStore {
   readonly #readKey: Statement<[string], KeyRow>
   readonly #readPolicy: Statement<[string], PolicyRow>
 
-  readonly #fileId: string
-  #fileSeenThisTurn = false
+  readonly #files: SqliteFiles
+  #filesSeenThisTurn = false
 
   readonly #used = new Map<string, number>()
   #flushedAt: number
@@ -86,7 +86,7 @@ export class SqliteAdminStore implements AdminStore {
     this.#readPolicy = db.prepare<[string], PolicyRow>(
       'SELECT name, version, document, author, applied_at FROM policies WHERE name = ? ORDER BY version DESC LIMIT 1',
     )
-    this.#fileId = this.#fileIdNow() ?? ''
+    this.#files = new SqliteFiles(options.path)
   }
 
   findKey(keyId: string): KeyRecord | undefined {
@@ -123,19 +123,15 @@ export class SqliteAdminStore implements AdminStore {
    * the folder costs as much as the rest of a call, so the calls of one event-loop turn share it.
    */
   #requireFile(): void {
-    if (this.#fileSeenThisTurn) return
-    const id = this.#fileIdNow()
-    if (id === undefined) throw new StoreFailure('missing', `${this.#path}: the admin store was deleted`)
-    if (id !== this.#fileId) throw new StoreFailure('missing', `${this.#path}: the admin store was replaced; restart`)
-    this.#fileSeenThisTurn = true
+    if (this.#filesSeenThisTurn) return
+    const disturbed = this.#files.disturbed()
+    if (disturbed !== undefined) {
+      throw new StoreFailure('missing', `${disturbed}: this file of the admin store was removed or replaced; restart`)
+    }
+    this.#filesSeenThisTurn = true
     setImmediate(() => {
-      this.#fileSeenThisTurn = false
+      this.#filesSeenThisTurn = false
     })
-  }
-
-  #fileIdNow(): string | undefined {
-    const stats = statSync(this.#path, { throwIfNoEntry: false })
-    return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`
   }
 
   noteKeyUsed(keyId: string, atMs: number): void {
@@ -361,7 +357,9 @@ export class SqliteAdminStore implements AdminStore {
       // A use that cannot be noted is no reason to keep the file open.
       if (!(error instanceof StoreFailure)) throw error
     } finally {
-      this.#db.close()
+      // The last to close copies the WAL it knows into the file, and one that was removed would undo what others wrote
+      // since. So the connection is left open, for the process to end with it.
+      if (this.#files.disturbed() === undefined) this.#db.close()
     }
   }
 

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fchmodSync,
@@ -6,6 +7,7 @@ import {
   linkSync,
   openSync,
   readFileSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
@@ -39,9 +41,19 @@ function createKeyFile(path: string, secret: Uint8Array, draft: string): void {
   closeSync(folder)
 }
 
+/** Whoever can read the key can forge the trail. A file that this user may not change, such as a mounted secret, stays. */
+function keepToOwner(path: string): void {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  } catch {
+    // Reading it comes next, and says what is wrong.
+  }
+}
+
 /** Reads the chain key, 32 bytes as 64 hex digits. Fails with one sentence for the operator. */
 function readKeyFile(path: string): Result<Uint8Array, string> {
   let text: string
+  keepToOwner(path)
   try {
     text = readFileSync(path, 'utf8').trim()
   } catch (error) {

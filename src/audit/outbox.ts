@@ -5,6 +5,7 @@ import { invariant } from '../core/assert.js'
 import type { AuditRecord } from '../core/audit-entry.js'
 import { AUDIT_BUSY_TIMEOUT_MS, AUDIT_PROBE_BYTES, AUDIT_WAL_BYTES_KEPT_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
+import { SqliteFiles } from '../storage/sqlite-files.js'
 import type { ValueKeeping } from '../threads/messages.js'
 import {
   type ChainHead,
@@ -138,7 +139,7 @@ export class Outbox implements Ledger {
   readonly #lock: ProcessLock
   readonly #options: OutboxOptions
   readonly #seal: SealOptions
-  readonly #inode: number
+  readonly #files: SqliteFiles
   #head: ChainHead
 
   private constructor(path: string, db: Database.Database, lock: ProcessLock, options: OutboxOptions) {
@@ -150,9 +151,9 @@ export class Outbox implements Ledger {
     const instance = readInstance(db, this.#statements, options)
     this.#seal = { keys: options.keys, keeping: options.keeping, instance }
     this.#head = readHead(this.#statements, options.keys, instance)
-    this.#inode = statSync(path).ino
     // Shows at start, not at the first call, that the folder or the file cannot be written.
     this.#statements.put.run('opened_ms', options.nowMs())
+    this.#files = new SqliteFiles(path)
   }
 
   /** Opens or makes the buffer. Fails with one sentence: in use, not writable, not a buffer, made with another key. */
@@ -231,17 +232,22 @@ export class Outbox implements Ledger {
   }
 
   close(): void {
-    this.#db.close()
+    try {
+      // Copies what is still in the WAL into the file, also when the WAL was removed from its folder.
+      this.#db.close()
+    } catch (error) {
+      if (!(error instanceof Database.SqliteError)) throw error
+    }
     this.#lock.release()
   }
 
   /** One transaction: all of it is on disk when this gives ok, none of it otherwise. */
   #write(body: () => void): Result<void, string> {
     // A removed file would go on taking entries that nobody can ever read.
-    if (statSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#inode) {
-      return fail(
-        `the audit buffer "${this.#options.path}" was removed or replaced while in use: put it back or restart`,
-      )
+    const disturbed = this.#files.disturbed()
+    if (disturbed !== undefined) {
+      const what = disturbed === this.#path ? 'the audit buffer' : 'a file of the audit buffer,'
+      return fail(`${what} "${disturbed}" was removed or replaced while in use: put it back or restart`)
     }
     try {
       this.#statements.begin.run()

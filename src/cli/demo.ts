@@ -38,7 +38,7 @@ interface Demo {
  */
 export async function demo(options: DemoOptions): Promise<number> {
   // Listening from the first moment: an interrupt during the start must not leave a server behind either.
-  const signalled = untilSignalled(() => {})
+  const signalled = untilSignalled('end')
   const folder = await mkdtemp(join(tmpdir(), 'runku-demo-'))
   // Whoever will not wait for the orderly end is left no file either.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))

@@ -81,12 +81,18 @@ const HOUR_MS = 3_600_000
 const SPAN_MS = { h: HOUR_MS, d: 24 * HOUR_MS } as const
 
 /** `90d`, `12h`, or an ISO 8601 date (UTC) or time with offset, as Unix milliseconds after `nowMs`. */
+/** `Date.parse` takes the thirtieth of February for the second of March. */
+function isCalendarDate(date: string): boolean {
+  const at = Date.parse(`${date}T00:00:00Z`)
+  return Number.isFinite(at) && new Date(at).toISOString().startsWith(date)
+}
+
 export function parseExpiry(text: string, nowMs: number): Result<number, Refusal> {
   const span = SPAN.exec(text)
   const expiresAt =
     span !== null
       ? nowMs + Number(span[1]) * SPAN_MS[span[2] === 'h' ? 'h' : 'd']
-      : INSTANT.test(text)
+      : INSTANT.test(text) && isCalendarDate(text.slice(0, 10))
         ? Date.parse(text)
         : NaN
   if (!Number.isFinite(expiresAt)) return refused('--expires: expected 90d, 12h, or a date such as 2030-01-31')

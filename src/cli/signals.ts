@@ -1,11 +1,14 @@
 import { monotonicMs } from '../core/clock.js'
 import { SIGNAL_ECHO_MS } from '../core/limits.js'
 
+/** What a hang-up asks for: `end` like the other two, or something of its own. */
+export type OnHangUp = 'end' | (() => void)
+
 /**
  * Settles at the first SIGTERM or SIGINT; another one later ends the process at once. One that comes with the first is the
- * same request, delivered twice, as `npm` and `timeout` do. SIGHUP is handed on.
+ * same request, delivered twice, as `npm` and `timeout` do. SIGHUP does as asked.
  */
-export function untilSignalled(onHangUp: () => void): Promise<void> {
+export function untilSignalled(onHangUp: OnHangUp): Promise<void> {
   return new Promise((resolve) => {
     let askedAtMs: number | undefined
     const end = () => {
@@ -15,6 +18,6 @@ export function untilSignalled(onHangUp: () => void): Promise<void> {
     }
     process.on('SIGTERM', end)
     process.on('SIGINT', end)
-    process.on('SIGHUP', onHangUp)
+    process.on('SIGHUP', onHangUp === 'end' ? end : onHangUp)
   })
 }

@@ -14,7 +14,10 @@ export function readSmallFile(file: string, bytesMax: number): Result<string, st
 export function readableFault(file: string): string | undefined {
   try {
     accessSync(file, constants.R_OK)
-    return statSync(file).isDirectory() ? `${file} is a folder, not a file` : undefined
+    const stats = statSync(file)
+    if (stats.isDirectory()) return `${file} is a folder, not a file`
+    // A device has no end to read to.
+    return stats.isCharacterDevice() || stats.isBlockDevice() ? `${file} is a device, not a file` : undefined
   } catch (error) {
     return `the file ${file} ${accessText(error)}`
   }

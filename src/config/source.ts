@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Scalar } from 'yaml'
 import { z } from 'zod'
 import { CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, CONFIG_NODES_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import { type Complaint, type ConfigPath, type Fault, pathText, schemaAt } from './faults.js'
+import { readableFault } from './files.js'
 import { interpolate } from './interpolate.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -50,6 +51,8 @@ export function readSource(file: string, env: Environment, schema: z.ZodType): R
 
 function readText(file: string): Result<string, string> {
   try {
+    const unreadable = existsSync(file) ? readableFault(file) : undefined
+    if (unreadable !== undefined) return fail(unreadable)
     const bytes = readFileSync(file)
     if (bytes.length > CONFIG_BYTES_MAX) return fail(`the file is larger than ${CONFIG_BYTES_MAX} bytes`)
     return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

@@ -146,7 +146,7 @@ export class McpEndpoint {
     if (head.method === 'OPTIONS') return this.#reply(visit, 204, [['allow', 'POST, OPTIONS']], '')
     if (head.method !== 'POST') {
       // Clients probe with GET as a matter of course: answered, and not worth an entry.
-      const text = JSON.stringify({ error: publicText({ code: 'PROTOCOL_VERB' }) })
+      const text = JSON.stringify({ error: publicText({ code: 'PROTOCOL_VERB' }), code: 'PROTOCOL_VERB' })
       return this.#reply(visit, 405, [['allow', 'POST, OPTIONS'], JSON_TYPE], text)
     }
     if (this.#draining || this.#visits > inFlightMax) return this.#refuse(visit, { code: 'PROTOCOL_BUSY' })

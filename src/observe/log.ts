@@ -27,7 +27,10 @@ export function createLog(level: 'silent' | 'info' | 'warn' | 'error'): {
   readonly observe: Observe
   readonly log: Logger
 } {
-  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination({ fd: 2, sync: true }))
+  const stderr = destination({ fd: 2, sync: true })
+  // A log that cannot be written (a full disk, a closed pipe) loses lines; it must not end what it tells of.
+  stderr.on('error', () => {})
+  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stderr)
   const observe: Observe = (observation) => {
     const { kind, ...fields } = observation
     log[LEVELS[kind]](fields, kind)

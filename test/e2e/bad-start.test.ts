@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { eventually } from '../support/postgres.js'
 import { runRunku, startRunku } from '../support/runku-process.js'
 
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 const LISTEN = 'server: { listen: "127.0.0.1:0", admin_listen: "127.0.0.1:0" }'
 const AUDIT = 'audit: { stdout: false, buffer: { path: audit.sqlite } }'
 const CONNECTORS = 'connectors: []'
@@ -118,4 +121,20 @@ describe('a start that cannot be', () => {
     assert.equal((await serving.ended).how, 0, serving.err())
     assert.ok(!readdirSync(folder).some((name) => name.endsWith('-wal')), 'the stores were closed')
   })
+})
+
+test('a log that cannot be written loses lines and ends nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'runku-full-log-'))
+  writeFileSync(join(folder, 'config.yaml'), `${[LISTEN, AUDIT, CONNECTORS].join('\n')}\n`)
+  // The device takes no byte: every line of the log fails as on a full disk.
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, [MAIN, 'serve', '--config', join(folder, 'config.yaml')], {
+    stdio: ['ignore', 'ignore', full],
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  await eventually('the buffer is open', () => existsSync(join(folder, 'audit.sqlite-wal')) || child.exitCode !== null)
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0, 'it lived until it was told to stop')
+  closeSync(full)
+  rmSync(folder, { recursive: true, force: true })
 })

@@ -363,6 +363,29 @@ describe('a store that cannot be read fails, and never answers from memory', () 
     )
   })
 
+  test('its -wal and -shm removed: nothing is answered, and closing undoes nothing that others changed since', async () => {
+    const folder = freshFolder()
+    const { store, keyId } = withKey(folder)
+    assert.ok(store.findKey(keyId))
+    const other = new Database(join(folder, 'store.sqlite'))
+    other.pragma('wal_checkpoint(TRUNCATE)')
+    other.close()
+    await nextTurn()
+    rmSync(join(folder, 'store.sqlite-wal'))
+    rmSync(join(folder, 'store.sqlite-shm'))
+    assert.equal(
+      failureOf(() => store.findKey(keyId)),
+      'missing',
+    )
+    const runku = (...args: readonly string[]) =>
+      spawnSync(process.execPath, [MAIN, ...args, '--json', '--config', join(folder, 'config.yaml')], {
+        encoding: 'utf8',
+      })
+    assert.equal(runku('key', 'revoke', keyId).status, 0)
+    store.close()
+    assert.match(runku('key', 'list').stdout, /"revoked"/)
+  })
+
   test('replaced by another file', async () => {
     const folder = freshFolder()
     const { store, keyId } = withKey(folder)

@@ -211,6 +211,18 @@ test('a buffer that was moved away takes nothing until it is back', () => {
   outbox.close()
 })
 
+test('a buffer whose -wal was removed takes nothing: nobody could read it', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  seqs(outbox.append(records('a')))
+  rmSync(`${path}-wal`)
+  const refused = outbox.append(records('b'))
+  assert.ok(!refused.ok)
+  assert.match(refused.error, /-wal" was removed or replaced/)
+  assert.equal(outbox.probe().ok, false)
+  outbox.close()
+})
+
 test('entries removed from the end stay missing: the chain goes on behind them', () => {
   const path = newBufferPath()
   const outbox = openOutbox(path)
