@@ -85,8 +85,9 @@ async function measure(): Promise<void> {
     '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get_customers_by_pk","arguments":{"id":4711}}}'
   const bytes = Buffer.from(text)
   const target = resolveTarget(engine.rights(caller), 'get_customers_by_pk')
-  if (target === undefined || !('access' in target)) throw new Error('the tool exists')
-  const plan = must(buildPlan(target, { id: 4711 }))
+  if (target?.operation !== 'get') throw new Error('the tool exists')
+  const built = must(buildPlan(target, { id: 4711 }))
+  const { plan } = built
   const validated = must(engine.validate(plan, caller))
   const statement = postgresDialect.compile(validated)
   const row = statement.columns.map(({ type }) =>
@@ -111,13 +112,13 @@ async function measure(): Promise<void> {
     tool: 'get_customers_by_pk',
     operation: 'get',
     target: 'public.customers',
-    plan: summarize(plan, target.access),
+    plan: summarize(target, built),
     decision: 'allowed',
     code: 'OK',
     effect: 'none',
     duration_ms: { total: 1 },
   } as const
-  const seal = { keys, keeping: 'hash', instance: 'bench' } as const
+  const seal = { keys, keeping: { filters: 'hash', writes: 'hash' }, instance: 'bench' } as const
   const stages: readonly (readonly [string, () => unknown])[] = [
     ['authenticate (SQLite store, SHA-256)', () => authenticate(`Bearer ${key}`, 'shop', '127.0.0.1')],
     ['parse the body', () => parseBody(bytes)],

@@ -1,19 +1,25 @@
 import type { AuditRecord, Operation } from './core/audit-entry.js'
 import { ERRORS, type ErrorCode, type GatewayError, publicText } from './core/errors.js'
 import type { Identity } from './core/identity.js'
+import { OWED_MAX } from './core/limits.js'
 import { encodeError } from './core/tool-result.js'
+import type { CallEnd, IdempotencyKeys, StartedCall } from './idempotency.js'
 import { type FoldedRefusals, RefusalFolder } from './refusals.js'
-import type { Connector } from './threads/connector-supervisor.js'
-import type { OutcomeMessage } from './threads/messages.js'
+import type { CallListener, Connector } from './threads/connector.js'
+import type { IntentMessage, IntentVerdict, OutcomeMessage } from './threads/messages.js'
 
 /** The part of the audit mailbox that the path needs. */
 export interface AuditTrail {
   readonly available: boolean
+  /** Whether writing calls can be announced at all. */
+  readonly keepsIntents: boolean
+  intend(record: AuditRecord, onDurable: (durable: boolean) => void): void
   append(record: AuditRecord, onDurable: (durable: boolean) => void): void
 }
 
 export interface PathSurroundings {
   readonly audit: AuditTrail
+  readonly idempotency: Pick<IdempotencyKeys, 'begin'>
   /** Monotonic milliseconds, for durations. */
   readonly nowMs: () => number
   /** Unix milliseconds, for time stamps. */
@@ -46,6 +52,16 @@ export type CallReply =
   | { readonly kind: 'result'; readonly members: Uint8Array }
   | { readonly kind: 'rpc_error'; readonly rpcCode: number; readonly message: string }
 
+/** What the path remembers of a call while the connector has it. */
+interface CallInProgress {
+  readonly id: string
+  readonly call: ToolCall
+  /** Whether an intent may be on disk. */
+  intended: boolean
+  /** Present when the call holds an idempotency key. */
+  started?: StartedCall
+}
+
 /** A call in flight, for whoever may want to stop it. */
 export interface CallTicket {
   cancel(): void
@@ -61,6 +77,15 @@ function replyTo(outcome: OutcomeMessage): CallReply {
   return { kind: 'result', members: outcome.body }
 }
 
+/** What a caller is told whose outcome is not on disk. Without its entry nothing can be said to have happened, or not. */
+function withoutEntry({ effect }: AuditRecord): CallReply {
+  return toolError(effect === 'none' ? 'AUDIT_UNAVAILABLE' : 'DB_EFFECT_UNKNOWN')
+}
+
+function endOf({ effect, affected = 0, keys = [] }: OutcomeMessage): CallEnd {
+  return effect === 'committed' ? { kind: 'done', affected, keys } : { kind: effect }
+}
+
 function toolError(code: ErrorCode): CallReply {
   return { kind: 'result', members: encodeError({ code }) }
 }
@@ -72,6 +97,8 @@ function toolError(code: ErrorCode): CallReply {
 export class CallPath {
   readonly #surroundings: PathSurroundings
   readonly #folder: RefusalFolder
+  /** Outcomes of announced calls that are not on disk. */
+  readonly #owed: AuditRecord[] = []
   #inFlight = 0
 
   constructor(surroundings: PathSurroundings) {
@@ -93,13 +120,53 @@ export class CallPath {
       return { cancel: () => {} }
     }
     this.#inFlight += 1
-    const id = newId()
     const { identity, tool, args } = call
-    const callId = connector.call({ auditId: id, identity, tool, args }, (outcome, epoch) => {
-      const record = this.#recordOf(id, call, outcome, epoch)
-      this.#finish(record, (durable) => reply(durable ? replyTo(outcome) : toolError('AUDIT_UNAVAILABLE')))
-    })
+    const progress: CallInProgress = { id: newId(), call, intended: false }
+    const listener: CallListener = {
+      announced: (intent, epoch, answer) => this.#announce(progress, intent, epoch, answer),
+      ended: (outcome, epoch) => this.#end(progress, outcome, epoch, reply),
+    }
+    const callId = connector.call({ auditId: progress.id, identity, tool, args }, listener)
     return { cancel: () => connector.cancel(callId) }
+  }
+
+  /** A writing call waits for this: its key is claimed first, then its intent is on disk, then it may reach the database. */
+  #announce(
+    progress: CallInProgress,
+    intent: IntentMessage,
+    epoch: number,
+    answer: (verdict: IntentVerdict) => void,
+  ): void {
+    const { audit, idempotency } = this.#surroundings
+    const { call, id } = progress
+    if (!audit.keepsIntents) {
+      return answer({ kind: 'refused', code: 'AUDIT_UNAVAILABLE', reason: 'writing calls need audit.buffer' })
+    }
+    if (intent.idempotency !== undefined) {
+      const { key, planHash } = intent.idempotency
+      const { facts, identity, tool } = call
+      const begun = idempotency.begin({ identity: identity.id, connector: facts.connector, tool, key }, planHash)
+      if (begun.kind !== 'started') return answer(begun)
+      progress.started = begun
+    }
+    progress.intended = true
+    audit.intend(this.#intentOf(id, call, intent, epoch), (durable) => {
+      answer(durable ? { kind: 'go' } : { kind: 'refused', code: 'AUDIT_UNAVAILABLE' })
+    })
+  }
+
+  #end(
+    { id, call, intended, started }: CallInProgress,
+    outcome: OutcomeMessage,
+    epoch: number | undefined,
+    reply: (reply: CallReply) => void,
+  ): void {
+    started?.end(endOf(outcome))
+    const record = this.#recordOf(id, call, outcome, epoch)
+    this.#finish(record, (durable) => {
+      if (!durable && intended) this.#owe(record)
+      reply(durable ? replyTo(outcome) : withoutEntry(record))
+    })
   }
 
   /**
@@ -134,6 +201,22 @@ export class CallPath {
     this.#folder.flush(this.#surroundings.nowMs(), all)
   }
 
+  /** Gives the trail the outcomes that it could not take when they came: their intents wait for them. */
+  settleOwed(): void {
+    const { audit } = this.#surroundings
+    if (!audit.available) return
+    for (const record of this.#owed.splice(0)) {
+      audit.append(record, (durable) => {
+        if (!durable) this.#owe(record)
+      })
+    }
+  }
+
+  /** Beyond the bound the intent stays, and becomes an entry without an outcome at the next start. */
+  #owe(record: AuditRecord): void {
+    if (this.#owed.length < OWED_MAX) this.#owed.push(record)
+  }
+
   #finish(record: AuditRecord, done: (durable: boolean) => void): void {
     const { audit, nowMs, meter } = this.#surroundings
     const sentAtMs = nowMs()
@@ -147,10 +230,7 @@ export class CallPath {
   /** One object filled in place: this runs for every call, and copies of copies would be a tenth of the front's work. */
   #recordOf(id: string, call: ToolCall, outcome: OutcomeMessage, epoch: number | undefined): AuditRecord {
     const { facts } = call
-    const record = this.#begin(id, facts, outcome.operation)
-    record.request_id = String(call.requestId)
-    nameCaller(record, call.identity)
-    record.tool = call.tool
+    const record = this.#beginCall(id, call, outcome.operation)
     if (epoch !== undefined) record.epoch = epoch
     if (outcome.target !== undefined) record.target = outcome.target
     if (outcome.plan !== undefined) record.plan = outcome.plan
@@ -159,8 +239,30 @@ export class CallPath {
     if (outcome.reason !== undefined) record.reason = outcome.reason
     record.effect = outcome.effect
     if (outcome.rows !== undefined) record.rows = outcome.rows
+    if (outcome.affected !== undefined) record.affected = outcome.affected
     const total = round(this.#surroundings.nowMs() - facts.startedAtMs)
     record.duration_ms = { total, queue: round(outcome.queueMs), db: round(outcome.dbMs) }
+    return record
+  }
+
+  /** The entry of the call if its outcome never comes: it is what the intent becomes then. */
+  #intentOf(id: string, call: ToolCall, intent: IntentMessage, epoch: number): AuditRecord {
+    const record = this.#beginCall(id, call, intent.operation)
+    record.epoch = epoch
+    record.target = intent.target
+    if (intent.plan !== undefined) record.plan = intent.plan
+    record.code = 'DB_EFFECT_UNKNOWN'
+    record.reason = 'the process ended before the outcome was known'
+    record.effect = 'unknown'
+    record.duration_ms = { total: round(this.#surroundings.nowMs() - call.facts.startedAtMs) }
+    return record
+  }
+
+  #beginCall(id: string, call: ToolCall, operation: Operation): RecordDraft {
+    const record = this.#begin(id, call.facts, operation)
+    record.request_id = String(call.requestId)
+    nameCaller(record, call.identity)
+    record.tool = call.tool
     return record
   }
 

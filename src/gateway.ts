@@ -10,19 +10,22 @@ import { createHttpServer } from './http/create-server.js'
 import { createFrontDoor, type FrontDoor } from './http/front-door.js'
 import type { Exchange, ExchangeListener, HttpServer, ListenAddress } from './http/http-server.js'
 import { serveAdmin, serveMcp } from './http/routes.js'
+import { IdempotencyKeys } from './idempotency.js'
 import { McpEndpoint } from './mcp/endpoint.js'
 import { Metrics } from './observe/metrics.js'
 import type { Observe } from './observe/observation.js'
 import { AuditMailbox } from './threads/audit-mailbox.js'
-import { type Connector, ConnectorSupervisor, disabledConnector } from './threads/connector-supervisor.js'
+import { type Connector, disabledConnector } from './threads/connector.js'
+import { ConnectorSupervisor } from './threads/connector-supervisor.js'
 import { Gate } from './threads/gate.js'
 import { VERSION } from './version.js'
 
-/** How often folded refusals are looked over, and how often the store may write down what was used last. */
+/** How often folded refusals and owed entries are looked over, and how often the store is written to for small things. */
 const REFUSALS_INTERVAL_MS = 5_000
 /** A start with hundreds of connectors must not open hundreds of threads and connections in one moment. */
 const INTROSPECTIONS_AT_ONCE = 4
-const LAST_USED_INTERVAL_MS = 15_000
+const STORE_INTERVAL_MS = 15_000
+const HOUR_MS = 3_600_000
 
 /** Every entry's id is unique over restarts and grows with time, so that it lies at the end of the index it goes into. */
 function entryIds(wallMs: number): () => string {
@@ -45,6 +48,7 @@ interface Parts {
   readonly observe: Observe
   readonly store: SqliteAdminStore
   readonly audit: AuditMailbox
+  readonly idempotency: IdempotencyKeys
   readonly path: CallPath
   readonly supervisors: ReadonlyMap<string, ConnectorSupervisor>
   readonly endpoint: McpEndpoint
@@ -61,8 +65,8 @@ export class Gateway {
   private constructor(parts: Parts) {
     this.#parts = parts
     this.#timers = [
-      setInterval(() => parts.path.flushRefusals(false), REFUSALS_INTERVAL_MS).unref(),
-      setInterval(() => this.#flushLastUsed(), LAST_USED_INTERVAL_MS).unref(),
+      setInterval(() => this.#flushEntries(false), REFUSALS_INTERVAL_MS).unref(),
+      setInterval(() => this.#tidyStore(), STORE_INTERVAL_MS).unref(),
     ]
   }
 
@@ -102,8 +106,10 @@ export class Gateway {
       () => [...supervisors.values()].map((supervisor) => supervisor.gauges),
       () => audit.value.available,
     )
+    const idempotency = idempotencyKeys(config, store.value, audit.value, observe)
     const path = new CallPath({
       audit: audit.value,
+      idempotency,
       nowMs: monotonicMs,
       wallMs: Date.now,
       newId: entryIds(Date.now()),
@@ -136,7 +142,8 @@ export class Gateway {
     if (fallbackReason !== undefined) observe({ kind: 'http.fallback', reason: fallbackReason })
     observe({ kind: 'gateway.listening', surface: 'mcp', url: mcp.url })
     observe({ kind: 'gateway.listening', surface: 'admin', url: admin.url })
-    const parts = { config, observe, store: store.value, audit: audit.value, path, supervisors, ...listening.value }
+    const running = { config, observe, store: store.value, audit: audit.value, idempotency, path, supervisors }
+    const parts = { ...running, ...listening.value }
     return ok(new Gateway(parts))
   }
 
@@ -157,7 +164,7 @@ export class Gateway {
   }
 
   async #stop(deadlineMs: number): Promise<void> {
-    const { mcp, admin, endpoint, path, audit, store, supervisors, observe } = this.#parts
+    const { mcp, admin, endpoint, audit, store, supervisors, observe } = this.#parts
     for (const timer of this.#timers) clearInterval(timer)
     observe({ kind: 'gateway.draining', inFlight: endpoint.visits })
     mcp.server.stopAccepting()
@@ -167,22 +174,44 @@ export class Gateway {
     const left = () => Math.max(0, endsAtMs - monotonicMs())
     await endpoint.whenIdle(left())
     await Promise.all([...supervisors.values()].map((supervisor) => supervisor.stop(left())))
-    path.flushRefusals(true)
+    this.#flushEntries(true)
     await audit.stop()
     mcp.server.close()
     admin.server.close()
-    this.#flushLastUsed()
+    this.#tidyStore()
     store.close()
     observe({ kind: 'gateway.stopped' })
   }
 
-  #flushLastUsed(): void {
+  #flushEntries(all: boolean): void {
+    this.#parts.path.flushRefusals(all)
+    this.#parts.path.settleOwed()
+  }
+
+  #tidyStore(): void {
+    this.#parts.idempotency.tidy()
     try {
       this.#parts.store.flushLastUsed()
     } catch (error) {
       this.#parts.observe({ kind: 'auth.store_failed', detail: error instanceof Error ? error.message : String(error) })
     }
   }
+}
+
+function idempotencyKeys(
+  config: Config,
+  store: SqliteAdminStore,
+  audit: AuditMailbox,
+  observe: Observe,
+): IdempotencyKeys {
+  return new IdempotencyKeys({
+    store,
+    gateway: audit.instance,
+    run: randomBytes(8).toString('hex'),
+    wallMs: Date.now,
+    windowMs: config.idempotency.windowHours * HOUR_MS,
+    onFailed: (detail) => observe({ kind: 'auth.store_failed', detail }),
+  })
 }
 
 function superviseConnectors(

@@ -83,6 +83,47 @@ export class StoreFailure extends Error {
   }
 }
 
+/** What an idempotency key names: one call of one tool by one identity. */
+export interface IdempotencyName {
+  /** The identity's id. */
+  readonly identity: string
+  readonly connector: string
+  readonly tool: string
+  readonly key: string
+}
+
+export interface IdempotencyClaim extends IdempotencyName {
+  /** 64 hex digits over what the call does. */
+  readonly planHash: string
+  /** The run of the gateway that makes the call. */
+  readonly instance: string
+}
+
+/** What a claim met. `new`: nothing, and it is written down as started. */
+export type IdempotencyFound =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'other_plan' }
+  /** `createdAt` in Unix milliseconds. */
+  | { readonly kind: 'started'; readonly instance: string; readonly createdAt: number }
+  | ({ readonly kind: 'done' } & IdempotentOutcome)
+
+/** What is kept of a call that took effect: enough to answer it again, and never a row. */
+export interface IdempotentOutcome {
+  readonly affected: number
+  /** Key columns of the rows it touched, by agent name. */
+  readonly keys: readonly Readonly<Record<string, string>>[]
+}
+
+/** The part of the store that keeps writing calls from running twice. Every method throws `StoreFailure`. */
+export interface IdempotencyStore {
+  /** In one transaction, durable when it returns. What is older than the window does not count. */
+  beginIdempotent(claim: IdempotencyClaim, windowMs: number): IdempotencyFound
+  /** Keeps the outcome of a started call; `undefined`, since it changed nothing: forgets the call, so that it may run again. */
+  finishIdempotent(claim: IdempotencyClaim, outcome: IdempotentOutcome | undefined): void
+  /** Forgets what is older than the window. */
+  purgeIdempotent(windowMs: number): void
+}
+
 /** The part of the store that authentication reads on every request. */
 export interface KeyStore {
   /** Reads state as of now: a revocation committed before the call is seen by it. */
@@ -92,10 +133,10 @@ export interface KeyStore {
 }
 
 /**
- * Identities, keys, roles, bindings and policies. Both implementations pass one shared test suite. A change is committed
+ * Identities, keys, roles, bindings, policies and idempotency keys. Both implementations pass one shared test suite. A change is committed
  * when its method returns, and every other process sees it with its next read. Every method throws `StoreFailure`.
  */
-export interface AdminStore extends KeyStore {
+export interface AdminStore extends KeyStore, IdempotencyStore {
   /** The newest version of the policy, read as of now. */
   findPolicy(name: string): StoredPolicy | undefined
   /** Writes the noted uses, at most once a minute. What cannot be written now is kept for the next time. */

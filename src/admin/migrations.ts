@@ -66,6 +66,24 @@ const MIGRATIONS: readonly string[] = [
     FOREIGN KEY (policy, version) REFERENCES policies (name, version)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Writing calls by the key their callers gave them. keys holds key columns of the rows a call touched, never other cells.
+  CREATE TABLE idempotency (
+    identity TEXT NOT NULL,
+    connector TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    key TEXT NOT NULL,
+    plan_hash TEXT NOT NULL,
+    instance TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('started', 'done')),
+    code TEXT,
+    affected INTEGER,
+    keys TEXT,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (identity, connector, tool, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_created_at ON idempotency (created_at);
+  `,
 ]
 
 export const STORE_VERSION = MIGRATIONS.length

@@ -7,6 +7,9 @@ import { SqliteFiles } from '../storage/sqlite-files.js'
 import {
   type AdminStore,
   type CreatedKey,
+  type IdempotencyClaim,
+  type IdempotencyFound,
+  type IdempotentOutcome,
   type KeyRecord,
   type ListedIdentity,
   type ListedKey,
@@ -17,6 +20,7 @@ import {
   type StoreRefusal,
 } from './admin-store.js'
 import { CONNECTOR_ID, IDENTITY_NAME, POLICY_NAME, ROLE_NAME } from './names.js'
+import { IdempotencyTable } from './sqlite-idempotency.js'
 import { guarded, openDatabase } from './sqlite-open.js'
 import {
   claimsText,
@@ -68,6 +72,8 @@ export class SqliteAdminStore implements AdminStore {
   readonly #readKey: Statement<[string], KeyRow>
   readonly #readPolicy: Statement<[string], PolicyRow>
 
+  readonly #idempotency: IdempotencyTable
+
   readonly #files: SqliteFiles
   #filesSeenThisTurn = false
 
@@ -86,6 +92,7 @@ export class SqliteAdminStore implements AdminStore {
     this.#readPolicy = db.prepare<[string], PolicyRow>(
       'SELECT name, version, document, author, applied_at FROM policies WHERE name = ? ORDER BY version DESC LIMIT 1',
     )
+    this.#idempotency = new IdempotencyTable(db, options.clock)
     this.#files = new SqliteFiles(options.path)
   }
 
@@ -345,6 +352,25 @@ export class SqliteAdminStore implements AdminStore {
         )
         .all()
         .map((row) => ({ name: row.name, version: row.version, author: row.author, appliedAt: row.applied_at }))
+    })
+  }
+
+  beginIdempotent(claim: IdempotencyClaim, windowMs: number): IdempotencyFound {
+    return this.#guarded(() => this.#idempotency.begin(claim, windowMs))
+  }
+
+  finishIdempotent(claim: IdempotencyClaim, outcome: IdempotentOutcome | undefined): void {
+    this.#guarded(() => this.#idempotency.finish(claim, outcome))
+  }
+
+  purgeIdempotent(windowMs: number): void {
+    this.#guarded(() => this.#idempotency.purge(windowMs))
+  }
+
+  #guarded<T>(operation: () => T): T {
+    return guarded(this.#path, () => {
+      this.#requireFile()
+      return operation()
     })
   }
 

@@ -14,7 +14,7 @@ import { StdoutSink, type WriteBytes } from './sinks.js'
 export interface AuditWorkerStart {
   readonly port: MessagePort
   readonly settings: AuditSettings
-  /** Whether an earlier audit thread of this process died: it may have left a cut line on stdout. */
+  /** Whether an earlier audit thread of this process died: it may have left a cut line on stdout, and intents of calls. */
   readonly respawned: boolean
 }
 
@@ -41,19 +41,26 @@ function openKeys(settings: AuditSettings, deps: AuditActorDeps): Result<ChainKe
   return secret.ok ? ok(chainKeys(secret.value)) : secret
 }
 
-function openLedger(settings: AuditSettings, deps: AuditActorDeps): Result<Ledgers, string> {
-  const { buffer } = settings
+function openLedger({ settings, respawned }: AuditWorkerStart, deps: AuditActorDeps): Result<Ledgers, string> {
+  const { buffer, values: keeping } = settings
   if (buffer === undefined && !settings.stdout) {
     return fail('nothing keeps audit entries: set audit.stdout to true or give audit.buffer a path')
   }
   const keys = openKeys(settings, deps)
   if (!keys.ok) return keys
   const newInstance = () => Buffer.from(deps.randomBytes(8)).toString('hex')
-  const keeping = settings.values.filters
   if (buffer === undefined) {
     return ok({ ledger: new MemoryLedger({ keys: keys.value, keeping, instance: newInstance() }), outbox: undefined })
   }
-  const opened = Outbox.open({ ...buffer, keys: keys.value, keeping, nowMs: deps.nowMs, newInstance })
+  const opened = Outbox.open({
+    ...buffer,
+    keys: keys.value,
+    keeping,
+    // After the death of a thread the calls go on in this process, and their outcomes come.
+    intentsAreLost: !respawned,
+    nowMs: deps.nowMs,
+    newInstance,
+  })
   return opened.ok ? ok({ ledger: opened.value, outbox: opened.value }) : opened
 }
 
@@ -146,8 +153,10 @@ class AuditActor {
   }
 
   #append(batches: readonly Batch[]): Result<readonly SealedEntry[], string> {
-    const records: readonly AuditRecord[] =
-      batches.length === 1 && batches[0] !== undefined ? batches[0].records : batches.flatMap((batch) => batch.records)
+    const single = batches.length === 1 ? batches[0] : undefined
+    const records: readonly AuditRecord[] = single?.records ?? batches.flatMap((batch) => batch.records)
+    // An outcome never comes before its intent, so taking the intents of all batches first keeps their order.
+    const intents: readonly AuditRecord[] = single?.intents ?? batches.flatMap((batch) => batch.intents)
     if (this.#outbox === undefined && this.#sink !== undefined) {
       if (this.#sink.closed) return fail('stdout is closed and there is no audit buffer')
       if (this.#sink.queued + records.length > STDOUT_QUEUE_LINES_MAX) {
@@ -155,11 +164,11 @@ class AuditActor {
       }
     }
     // An empty batch asks whether entries are taken again.
-    if (records.length === 0) {
+    if (records.length === 0 && intents.length === 0) {
       const probed = this.#ledger.probe()
       return probed.ok ? ok([]) : probed
     }
-    return this.#ledger.append(records)
+    return this.#ledger.append(records, intents)
   }
 
   /** Without a buffer, what has been written to stdout is as durable as it gets. */
@@ -204,7 +213,7 @@ class AuditActor {
 
 /** Starts the audit thread's work. Says `started`, or `start_failed` with one sentence for the operator. */
 export function startAuditActor(start: AuditWorkerStart, deps: AuditActorDeps): void {
-  const ledgers = openLedger(start.settings, deps)
+  const ledgers = openLedger(start, deps)
   if (ledgers.ok) {
     new AuditActor(start, ledgers.value, deps)
     return

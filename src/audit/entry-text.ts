@@ -13,8 +13,16 @@ import type { ValueKeeping } from '../threads/messages.js'
  * The one text of an entry. Member order is fixed, so the hash covers one spelling and a line reads the same everywhere:
  * seq, id, time, instance, connector, epoch, request_id, trace_id, identity, key_id, roles, client, address, tool,
  * operation, target, plan, decision, code, reason, effect, rows, affected, count, duration_ms, prev_hash, hash.
- * `plan` has columns, filters (column, op, values), metrics (fn, column), group_by, order (by, direction), page, cut.
+ * `plan` has columns, filters (column, op, values), metrics (fn, column), group_by, order (by, direction), page,
+ * values (column, values), expected (column, values), dry_run, idempotency_key, cut.
  */
+
+/** How the values in a plan are kept, by where they stand. */
+export interface Keeping {
+  readonly filters: ValueKeeping
+  /** What was written, passed to a routine, or expected of a row. */
+  readonly writes: ValueKeeping
+}
 
 /** Digest of one filter value of the entry's connector and target, as it is stored. */
 export type DigestValue = (column: string, value: string) => string
@@ -54,51 +62,94 @@ function cappedRoles(roles: readonly string[]): readonly string[] {
   return roles.length <= AUDIT_ROLES_MAX ? shown : [...shown, '…']
 }
 
-type Filters = NonNullable<PlanSummary['filters']>
+/** Values of one entry on their way into its text: kept as configured, as many as it has room for. */
+class KeptValues {
+  readonly #digest: DigestValue
+  #room = AUDIT_VALUES_CHARS_MAX
+  #cut = false
 
-/** Filters with their values kept as configured, as many as the entry has room for. */
-function keptFilters(filters: Filters, keeping: ValueKeeping, digest: DigestValue): { filters: Filters; cut: boolean } {
-  let room = AUDIT_VALUES_CHARS_MAX
-  let cut = false
-  const kept = filters.map(({ column, op, values }) => {
-    const name = capped(column, AUDIT_TEXT_CHARS_MAX)
-    if (values === undefined || keeping === 'none') return { column: name, op }
+  constructor(digest: DigestValue) {
+    this.#digest = digest
+  }
+
+  /** Whether something was left out for length. */
+  get cut(): boolean {
+    return this.#cut
+  }
+
+  keep(column: string, values: readonly string[], keeping: 'full' | 'hash'): readonly string[] {
     const texts: string[] = []
     for (const value of values) {
-      if (room <= 0) {
-        cut = true
+      if (this.#room <= 0) {
+        this.#cut = true
         break
       }
-      const text = keeping === 'hash' ? digest(column, value) : capped(value, AUDIT_VALUE_CHARS_MAX)
-      room -= text.length
+      const text = keeping === 'hash' ? this.#digest(column, value) : capped(value, AUDIT_VALUE_CHARS_MAX)
+      this.#room -= text.length
       texts.push(text)
     }
-    return { column: name, op, values: texts }
-  })
-  return { filters: kept, cut }
+    return texts
+  }
 }
 
-function keptPlan(plan: PlanSummary, keeping: ValueKeeping, digest: DigestValue): PlanSummary {
-  const kept = plan.filters === undefined ? undefined : keptFilters(plan.filters, keeping, digest)
+type Filters = NonNullable<PlanSummary['filters']>
+type Written = NonNullable<PlanSummary['values']>
+
+function keptFilters(filters: Filters, keeping: ValueKeeping, room: KeptValues): Filters {
+  return filters.map(({ column, op, values }) => {
+    const name = capped(column, AUDIT_TEXT_CHARS_MAX)
+    if (values === undefined || keeping === 'none') return { column: name, op }
+    return { column: name, op, values: room.keep(column, values, keeping) }
+  })
+}
+
+function keptWritten(written: Written, keeping: ValueKeeping, room: KeptValues): Written {
+  return written.map(({ column, values }) => {
+    const name = capped(column, AUDIT_TEXT_CHARS_MAX)
+    if (values === undefined || keeping === 'none') return { column: name }
+    return { column: name, values: room.keep(column, values, keeping) }
+  })
+}
+
+function keptPlan(plan: PlanSummary, keeping: Keeping, digest: DigestValue): PlanSummary {
+  const room = new KeptValues(digest)
+  const filters = plan.filters && keptFilters(plan.filters, keeping.filters, room)
+  const values = plan.values && keptWritten(plan.values, keeping.writes, room)
+  const expected = plan.expected && keptWritten(plan.expected, keeping.writes, room)
   return {
     ...(plan.columns && { columns: plan.columns.map((column) => capped(column, AUDIT_TEXT_CHARS_MAX)) }),
-    ...(kept && { filters: kept.filters }),
+    ...(filters && { filters }),
     ...(plan.metrics && {
       metrics: plan.metrics.map(({ fn, column }) => (column === undefined ? { fn } : { fn, column })),
     }),
     ...(plan.group_by && { group_by: plan.group_by }),
     ...(plan.order && { order: plan.order.map(({ by, direction }) => ({ by, direction })) }),
     ...(plan.page && { page: { limit: plan.page.limit } }),
-    ...(kept?.cut && { cut: true }),
+    ...(values && { values }),
+    ...(expected && { expected }),
+    ...(plan.dry_run && { dry_run: true }),
+    ...(plan.idempotency_key !== undefined && {
+      idempotency_key: capped(plan.idempotency_key, AUDIT_TEXT_CHARS_MAX),
+    }),
+    ...((plan.cut === true || room.cut) && { cut: true }),
   }
 }
 
-function withoutValues(plan: PlanSummary): PlanSummary {
-  const { filters, ...rest } = plan
-  if (filters === undefined) return { ...rest, cut: true }
-  const { columns, ...others } = rest
-  const bare = filters.map(({ column, op }) => ({ column, op }))
-  return { ...(columns && { columns }), filters: bare, ...others, cut: true }
+function withoutValues({ filters, values, expected, ...rest }: PlanSummary): PlanSummary {
+  const { columns, metrics, group_by, order, page, ...last } = rest
+  const bare = (written: Written) => written.map(({ column }) => ({ column }))
+  return {
+    ...(columns && { columns }),
+    ...(filters && { filters: filters.map(({ column, op }) => ({ column, op })) }),
+    ...(metrics && { metrics }),
+    ...(group_by && { group_by }),
+    ...(order && { order }),
+    ...(page && { page }),
+    ...(values && { values: bare(values) }),
+    ...(expected && { expected: bare(expected) }),
+    ...last,
+    cut: true,
+  }
 }
 
 function membersText(record: AuditRecord, instance: string, plan: PlanSummary | undefined): string {
@@ -133,15 +184,24 @@ function membersText(record: AuditRecord, instance: string, plan: PlanSummary | 
 }
 
 /**
+ * The record with the values of its plan kept as configured, and small enough for an entry: too long a plan loses its
+ * values first and then everything but the mark `cut`. Kept once more with `full`, it stays what it is.
+ */
+export function keptRecord(record: AuditRecord, keeping: Keeping, digest: DigestValue): AuditRecord {
+  if (record.plan === undefined) return record
+  const plan = keptPlan(record.plan, keeping, digest)
+  // The instance's name is short; what matters is the plan.
+  const fits = (shorter: PlanSummary) => membersText(record, '', shorter).length <= AUDIT_LINE_CHARS_MAX
+  if (fits(plan)) return { ...record, plan }
+  const bare = withoutValues(plan)
+  return { ...record, plan: fits(bare) ? bare : { cut: true } }
+}
+
+/**
  * The members of an entry between `seq` and `prev_hash`, in order, as JSON without braces. Too long a plan loses its
  * values first and then everything but the mark `cut`; the other members are capped one by one.
  */
-export function recordMembers(
-  record: AuditRecord,
-  instance: string,
-  keeping: ValueKeeping,
-  digest: DigestValue,
-): string {
+export function recordMembers(record: AuditRecord, instance: string, keeping: Keeping, digest: DigestValue): string {
   const plan = record.plan && keptPlan(record.plan, keeping, digest)
   const text = membersText(record, instance, plan)
   if (text.length <= AUDIT_LINE_CHARS_MAX || plan === undefined) return text

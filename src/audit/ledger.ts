@@ -1,18 +1,17 @@
 import type { AuditRecord } from '../core/audit-entry.js'
-import { ok, type Result } from '../core/result.js'
-import type { ValueKeeping } from '../threads/messages.js'
+import { fail, ok, type Result } from '../core/result.js'
 import { type ChainHead, type ChainKeys, digestFilterValue, GENESIS, type SealedEntry, sealEntry } from './chain.js'
-import { recordMembers } from './entry-text.js'
+import { type DigestValue, type Keeping, keptRecord, recordMembers } from './entry-text.js'
 
 /** Where records become entries: gives each its place in the instance's order and its link in the chain. */
 export interface Ledger {
   readonly instance: string
   readonly head: ChainHead
   /**
-   * Appends the records that are not there yet, all or none, and gives the new entries in order. A failure is a sentence,
-   * and leaves order and chain as they were.
+   * Keeps the intents, then appends the records that are not there yet, each in the place of its intent; all or none. Gives
+   * the new entries in order. A failure is a sentence, and leaves order and chain as they were.
    */
-  append(records: readonly AuditRecord[]): Result<readonly SealedEntry[], string>
+  append(records: readonly AuditRecord[], intents?: readonly AuditRecord[]): Result<readonly SealedEntry[], string>
   /** Whether an append could succeed now, found out by trying to write. */
   probe(): Result<void, string>
   close(): void
@@ -21,18 +20,30 @@ export interface Ledger {
 export interface SealOptions {
   readonly keys: ChainKeys
   readonly instance: string
-  readonly keeping: ValueKeeping
+  readonly keeping: Keeping
+}
+
+function digestFor({ keys }: SealOptions, record: AuditRecord): DigestValue {
+  const { connector, target } = record
+  return (column, value) => digestFilterValue(keys, { connector, target, column }, value)
 }
 
 /** The entry of one record as the successor of `head`. */
-export function sealRecord(
-  { keys, instance, keeping }: SealOptions,
-  head: ChainHead,
-  record: AuditRecord,
-): SealedEntry {
-  const digest = (column: string, value: string) =>
-    digestFilterValue(keys, { connector: record.connector, target: record.target, column }, value)
-  return sealEntry(keys, head, recordMembers(record, instance, keeping, digest))
+export function sealRecord(options: SealOptions, head: ChainHead, record: AuditRecord): SealedEntry {
+  const { keys, instance, keeping } = options
+  return sealEntry(keys, head, recordMembers(record, instance, keeping, digestFor(options, record)))
+}
+
+/** An intent as text: the record its entry is made of when no outcome ever comes, values kept as configured. */
+export function intentText(options: SealOptions, record: AuditRecord): string {
+  return JSON.stringify(keptRecord(record, options.keeping, digestFor(options, record)))
+}
+
+/** The entry of an intent whose outcome is not known any more. Its values were kept as configured when it was written. */
+export function sealIntent(options: SealOptions, head: ChainHead, text: string): SealedEntry {
+  // Written by `intentText` alone.
+  const record = JSON.parse(text) as AuditRecord
+  return sealRecord({ ...options, keeping: { filters: 'full', writes: 'full' } }, head, record)
 }
 
 /**
@@ -55,7 +66,11 @@ export class MemoryLedger implements Ledger {
     return this.#head
   }
 
-  append(records: readonly AuditRecord[]): Result<readonly SealedEntry[], string> {
+  append(
+    records: readonly AuditRecord[],
+    intents: readonly AuditRecord[] = [],
+  ): Result<readonly SealedEntry[], string> {
+    if (intents.length > 0) return fail('intents need an audit buffer')
     const sealed: SealedEntry[] = []
     let head = this.#head
     for (const record of records) {

@@ -6,7 +6,6 @@ import type { AuditRecord } from '../core/audit-entry.js'
 import { AUDIT_BUSY_TIMEOUT_MS, AUDIT_PROBE_BYTES, AUDIT_WAL_BYTES_KEPT_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import { SqliteFiles } from '../storage/sqlite-files.js'
-import type { ValueKeeping } from '../threads/messages.js'
 import {
   type ChainHead,
   type ChainKeys,
@@ -16,25 +15,34 @@ import {
   type SealedEntry,
   sealHead,
 } from './chain.js'
-import { type Ledger, type SealOptions, sealRecord } from './ledger.js'
+import type { Keeping } from './entry-text.js'
+import { intentText, type Ledger, type SealOptions, sealIntent, sealRecord } from './ledger.js'
 import { acquireProcessLock, ensurePrivateFile, type ProcessLock } from './process-lock.js'
 
 /**
  * The buffer: SQLite in WAL mode, written by one connection of one process. `entries.body` is the entry's line, byte for
  * byte what the sinks write. `meta` holds `instance`, `created_ms`, `head` (the sealed head of the chain, moved in the
- * transaction that appends) and `position.<sink>` (the last `seq` that sink has written).
+ * transaction that appends) and `position.<sink>` (the last `seq` that sink has written). `intents` holds writing calls
+ * whose outcome has not come yet, each as the record of the entry that says so: it has no `seq` until it becomes one.
  */
-const SCHEMA_VERSION = 1
-const SCHEMA = `
+const MIGRATIONS: readonly string[] = [
+  `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
   CREATE TABLE entries (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time_ms INTEGER NOT NULL, body TEXT NOT NULL);
-`
+  `,
+  `
+  CREATE TABLE intents (id TEXT PRIMARY KEY, time_ms INTEGER NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+  `,
+]
+const SCHEMA_VERSION = MIGRATIONS.length
 
 export interface OutboxOptions {
   readonly path: string
   readonly durability: 'full' | 'normal'
   readonly keys: ChainKeys
-  readonly keeping: ValueKeeping
+  readonly keeping: Keeping
+  /** Whether intents that are found belong to calls that can have no outcome any more. */
+  readonly intentsAreLost: boolean
   readonly nowMs: () => number
   /** Names the instance of a new buffer. */
   readonly newInstance: () => string
@@ -56,6 +64,15 @@ function prepareStatements(db: Database.Database) {
     rollback: db.prepare('ROLLBACK'),
     insert: db.prepare<[number, string, number, string]>(
       'INSERT INTO entries (seq, id, time_ms, body) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+    ),
+    // Sent again after its outcome was kept, an intent must not come back.
+    announce: db.prepare<[string, number, string, string]>(
+      `INSERT INTO intents (id, time_ms, body) SELECT ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?)
+       ON CONFLICT (id) DO NOTHING`,
+    ),
+    fulfil: db.prepare<[string]>('DELETE FROM intents WHERE id = ?'),
+    intentsLeft: db.prepare<[], { readonly id: string; readonly time_ms: number; readonly body: string }>(
+      'SELECT id, time_ms, body FROM intents ORDER BY time_ms, id',
     ),
     after: db.prepare<[number, number], EntryLine>(
       'SELECT seq, body AS line FROM entries WHERE seq > ? ORDER BY seq LIMIT ?',
@@ -93,9 +110,9 @@ function migrate(db: Database.Database): void {
   if (version === SCHEMA_VERSION) return
   if (version > SCHEMA_VERSION) throw new Unusable('it was written by a newer version of the gateway')
   const tables = Number(db.prepare('SELECT count(*) FROM sqlite_master').pluck().get())
-  if (tables > 0) throw new Unusable('it is another SQLite database, not an audit buffer')
+  if (version === 0 && tables > 0) throw new Unusable('it is another SQLite database, not an audit buffer')
   db.transaction(() => {
-    db.exec(SCHEMA)
+    for (const sql of MIGRATIONS.slice(version)) db.exec(sql)
     db.pragma(`user_version = ${SCHEMA_VERSION}`)
   })()
 }
@@ -127,6 +144,12 @@ function readInstance(db: Database.Database, statements: Statements, options: Ou
   return instance
 }
 
+function timeMsOf(record: AuditRecord): number {
+  const timeMs = Date.parse(record.time)
+  invariant(!Number.isNaN(timeMs), 'a record has a time in ISO 8601')
+  return timeMs
+}
+
 /** Whether a buffer has been started at this path, so that the key of its entries must exist. */
 export function bufferExists(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
@@ -141,6 +164,8 @@ export class Outbox implements Ledger {
   readonly #seal: SealOptions
   readonly #files: SqliteFiles
   #head: ChainHead
+  /** Ids in `intents`. */
+  #announced: ReadonlySet<string> = new Set()
 
   private constructor(path: string, db: Database.Database, lock: ProcessLock, options: OutboxOptions) {
     this.#path = path
@@ -154,6 +179,8 @@ export class Outbox implements Ledger {
     // Shows at start, not at the first call, that the folder or the file cannot be written.
     this.#statements.put.run('opened_ms', options.nowMs())
     this.#files = new SqliteFiles(path)
+    if (options.intentsAreLost) this.#endLostIntents()
+    this.#announced = new Set(this.#statements.intentsLeft.all().map(({ id }) => id))
   }
 
   /** Opens or makes the buffer. Fails with one sentence: in use, not writable, not a buffer, made with another key. */
@@ -186,15 +213,24 @@ export class Outbox implements Ledger {
     return this.#head
   }
 
-  append(records: readonly AuditRecord[]): Result<readonly SealedEntry[], string> {
-    const { insert, put } = this.#statements
+  append(
+    records: readonly AuditRecord[],
+    intents: readonly AuditRecord[] = [],
+  ): Result<readonly SealedEntry[], string> {
+    const { insert, announce, fulfil, put } = this.#statements
     const sealed: SealedEntry[] = []
+    const announced = new Set(this.#announced)
     let head = this.#head
     const done = this.#write(() => {
+      for (const intent of intents) {
+        const { changes } = announce.run(intent.id, timeMsOf(intent), intentText(this.#seal, intent), intent.id)
+        if (changes > 0) announced.add(intent.id)
+      }
       for (const record of records) {
+        // First, so that the space of the intent is there for its outcome. Most records have none, and are not made to pay.
+        if (announced.delete(record.id)) fulfil.run(record.id)
         const entry = sealRecord(this.#seal, head, record)
-        const timeMs = Date.parse(record.time)
-        invariant(!Number.isNaN(timeMs), 'a record has a time in ISO 8601')
+        const timeMs = timeMsOf(record)
         // A known id changes nothing and takes no number: the batch came twice, and its entry is there.
         if (insert.run(entry.seq, record.id, timeMs, entry.line).changes === 0) continue
         sealed.push(entry)
@@ -203,8 +239,25 @@ export class Outbox implements Ledger {
       if (sealed.length > 0) put.run('head', sealHead(this.#seal.keys, this.instance, head))
     })
     if (!done.ok) return done
+    this.#announced = announced
     this.#head = { seq: head.seq, hash: head.hash }
     return ok(sealed)
+  }
+
+  /** What no process can tell any more becomes an entry that says so; a failure leaves all of it for the next start. */
+  #endLostIntents(): void {
+    const { insert, fulfil, intentsLeft, put } = this.#statements
+    let head = this.#head
+    const done = this.#write(() => {
+      for (const { id, time_ms: timeMs, body } of intentsLeft.all()) {
+        const entry = sealIntent(this.#seal, head, body)
+        fulfil.run(id)
+        if (insert.run(entry.seq, id, timeMs, entry.line).changes > 0) head = entry
+      }
+      if (head !== this.#head) put.run('head', sealHead(this.#seal.keys, this.instance, head))
+    })
+    if (!done.ok) throw new Unusable(done.error)
+    this.#head = { seq: head.seq, hash: head.hash }
   }
 
   /** Writes more than any page at hand can take and removes it again, so that a full disk is not taken for a free one. */

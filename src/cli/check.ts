@@ -8,7 +8,7 @@ import { ADMIN_COMMAND_BUSY_TIMEOUT_MS, TOOLS_WARNED_ABOVE } from '../core/limit
 import { qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
 import { createEngine } from '../engines/create-engine.js'
 import { EMPTY_POLICY, type PolicyDocument, policyFaultText, policyFromJson } from '../policy/policy-document.js'
-import { compilePolicy, type PolicyEngine, type PolicyFinding } from '../policy/policy-engine.js'
+import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
 import { encodeTools } from '../tools/generate-tools.js'
 
 export interface CheckOptions {
@@ -140,10 +140,12 @@ function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: Sche
     ...(known === undefined ? {} : { known }),
   })
   problems.push(...findings.filter((finding) => finding.severity === 'error').map((finding) => finding.text))
-  const withheld = new Set(findings.filter(withholds).map((finding) => finding.table))
+  const withheld = new Set(
+    findings.filter(({ withholds, section }) => withholds && section === 'tables').map(({ table }) => table),
+  )
   const warnings = findings.filter((finding) => finding.severity === 'warning').map((finding) => finding.text)
   const roles = rolesOf(document, engine)
-  warnings.push(...loginWarnings(schema.login, connector.pool.max * connector.threads.max))
+  warnings.push(...loginWarnings(schema.login, connector.pool.max * connector.threads.max, document))
   for (const { role, tools } of roles) {
     if (tools > TOOLS_WARNED_ABOVE) {
       warnings.push(
@@ -180,11 +182,6 @@ function tableReport(table: Table, document: PolicyDocument, withheld: ReadonlyS
     ),
     exposed: policy !== undefined && !withheld.has(name),
   }
-}
-
-/** Every error but a void relation leaves the table out. */
-function withholds(finding: PolicyFinding): boolean {
-  return finding.severity === 'error' && finding.kind !== 'relation_unusable'
 }
 
 function rolesOf(document: PolicyDocument, engine: PolicyEngine): readonly RoleReport[] {

@@ -106,7 +106,7 @@ async function confirm(
     if (!found.ok) return found
     known.set(connector.id, found.value.known)
     for (const finding of found.value.findings) {
-      const line = tree.ok ? tree.value.lineOf(['tables', finding.table]) : 1
+      const line = tree.ok ? tree.value.lineOf([finding.section, finding.table]) : 1
       findings.push({ ...finding, connector: connector.id, line })
     }
   }

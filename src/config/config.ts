@@ -38,9 +38,10 @@ export interface Config {
     readonly stdout: boolean
     readonly buffer?: { readonly path: string; readonly durability: 'full' | 'normal' }
     readonly onFailure: 'block'
-    readonly values: { readonly filters: 'full' | 'hash' | 'none' }
+    readonly values: AuditSettings['values']
     readonly chainKeyFile?: string
   }
+  readonly idempotency: { readonly windowHours: number }
 }
 
 /** A connector that is configured but cannot be used. Its id and path are known, so that calls to it can be answered. */
@@ -58,8 +59,8 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads `config.yaml`. The error lists every fault that ends the start, those of server, auth, admin_store, audit and of
- * the connectors' ids and paths; a fault inside one connector is reported beside the configuration and disables it alone.
+ * Reads `config.yaml`. The error lists every fault that ends the start, those of server, auth, admin_store, audit,
+ * idempotency and of the connectors' ids and paths; a fault inside one connector is reported beside the configuration and disables it alone.
  */
 export function loadConfig(options: {
   readonly file: string
@@ -227,6 +228,7 @@ function resolveHead(head: HeadInput, file: string, folder: string, connectors: 
     adminStore: { type: head.admin_store.type, path: resolve(folder, head.admin_store.path) },
     connectors,
     audit: resolveAudit(head.audit, folder),
+    idempotency: { windowHours: head.idempotency.window_hours },
   }
 }
 

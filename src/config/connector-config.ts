@@ -29,6 +29,7 @@ export interface ConnectorConfig {
   readonly policy: string
   readonly threads: { readonly min: number; readonly max: number }
   readonly pool: ConnectorSettings['pool']
+  readonly sessionContext: boolean
 }
 
 /** A complaint about one key of the connector. */
@@ -57,11 +58,13 @@ export function resolveConnector(
     policy: input.policy ?? input.id,
     threads: input.threads,
     pool: {
+      mode: input.pool.mode,
       max: input.pool.max,
       acquireTimeoutMs: input.pool.acquire_timeout_ms,
       idleTimeoutMs: input.pool.idle_timeout_ms,
       lifetimeMaxMs: input.pool.lifetime_max_ms,
     },
+    sessionContext: input.session_context,
   })
 }
 
@@ -169,6 +172,7 @@ export function connectorSettings(connector: ConnectorConfig): ConnectorSettings
     schemas: connector.schemas,
     threadsMin: connector.threads.min,
     threadsMax: connector.threads.max,
+    sessionContext: connector.sessionContext,
     pool: connector.pool,
   }
 }

@@ -6,6 +6,8 @@ import {
   BODY_BYTES_MAX,
   CONNECTIONS_CEILING,
   CONNECTIONS_MAX,
+  IDEMPOTENCY_WINDOW_CEILING_HOURS,
+  IDEMPOTENCY_WINDOW_HOURS,
   IDLE_TIMEOUT_MS,
   IN_FLIGHT_CEILING,
   IN_FLIGHT_MAX,
@@ -132,6 +134,11 @@ const adminStore = z
 
 const pool = z
   .strictObject({
+    mode: oneOf(['session', 'transaction'])
+      .default('session')
+      .describe(
+        '`transaction`: behind a pooler, such as PgBouncer, that gives a server connection for one transaction at a time.',
+      ),
     max: whole(1, POOL_CONNECTIONS_CEILING)
       .default(POOL_CONNECTIONS_MAX)
       .describe('Database connections of each thread.'),
@@ -160,7 +167,9 @@ export const connectorSchema = z
     url_file: text('the path of a file').optional().describe('A file that holds the url.'),
     host: text('a host name').optional().describe('Instead of a url. A path starting with / is a socket folder.'),
     port: whole(1, 65_535).optional().describe('Default 5432.'),
-    user: text('a user name').optional().describe('The database login; it needs SELECT and nothing more.'),
+    user: text('a user name')
+      .optional()
+      .describe('The database login; it needs what the policy grants and nothing more.'),
     password: text('text; put a password of digits in quotes')
       .optional()
       .describe('Better in an environment variable or a file.'),
@@ -192,6 +201,11 @@ export const connectorSchema = z
       .prefault({})
       .describe('Worker threads of the connector.'),
     pool,
+    session_context: truth()
+      .default(false)
+      .describe(
+        "Whether identity, roles and claims are set in each transaction, for the database's own row-level security and triggers.",
+      ),
   })
   .describe('One database, served at one endpoint.')
 
@@ -208,13 +222,18 @@ const audit = z
           ),
       })
       .optional()
-      .describe('The durable buffer: with it an entry is on disk before the reply leaves.'),
+      .describe(
+        'The durable buffer: with it an entry is on disk before the reply leaves. Without it calls that write are refused.',
+      ),
     on_failure: oneOf(['block']).default('block').describe('What happens to calls while entries cannot be taken.'),
     values: z
       .strictObject({
         filters: oneOf(['full', 'hash', 'none'])
           .default('hash')
           .describe('How filter values are kept: as they are, as keyed hashes, or not at all.'),
+        writes: oneOf(['full', 'hash', 'none'])
+          .default('hash')
+          .describe('How values that are written, expected or passed to a procedure are kept.'),
       })
       .prefault({})
       .describe('How values appear in entries.'),
@@ -225,8 +244,17 @@ const audit = z
   .prefault({})
   .describe('The trail: one entry a call.')
 
+const idempotency = z
+  .strictObject({
+    window_hours: whole(1, IDEMPOTENCY_WINDOW_CEILING_HOURS)
+      .default(IDEMPOTENCY_WINDOW_HOURS)
+      .describe('How long an idempotency key is remembered.'),
+  })
+  .prefault({})
+  .describe('Keys by which callers make a retry of a call that writes safe.')
+
 /** Everything but the connectors: a fault here ends the start. */
-export const headSchema = z.strictObject({ server, auth, admin_store: adminStore, audit })
+export const headSchema = z.strictObject({ server, auth, admin_store: adminStore, audit, idempotency })
 
 export const configSchema = headSchema
   .extend({

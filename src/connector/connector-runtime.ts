@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { unreachable } from '../core/assert.js'
-import type { ErrorCode } from '../core/errors.js'
+import { ERRORS, type ErrorCode } from '../core/errors.js'
 import { knownObjects, parseKnownObjects } from '../core/known-objects.js'
 import { cleanText } from '../core/names.js'
 import { ok } from '../core/result.js'
@@ -16,6 +16,8 @@ import type {
   Connections,
   ConnectorSettings,
   FromConnector,
+  IntentMessage,
+  IntentVerdict,
   OutcomeMessage,
   SnapshotHandle,
   ToConnector,
@@ -39,6 +41,17 @@ export interface RuntimeSurroundings {
   readonly onStopped: () => void
 }
 
+/** A call that this thread has and has not answered. */
+interface CallInFlight {
+  readonly cancellation: Cancellation
+  /** Set when the call was announced. */
+  intent?: IntentMessage
+  /** What waits for the answer to the announcement. */
+  onVerdict?: (verdict: IntentVerdict) => void
+  /** Whether it was told to go: from then on it may take effect. */
+  released?: true
+}
+
 /** One thread of a connector: its driver pool, the decoded snapshots, and the calls in flight. */
 export class ConnectorRuntime {
   readonly #settings: ConnectorSettings
@@ -47,7 +60,7 @@ export class ConnectorRuntime {
   readonly #dialect: Dialect
   readonly #nowMs: () => number
   readonly #epochs = new Map<number, PolicyEngine>()
-  readonly #inFlight = new Map<number, Cancellation>()
+  readonly #inFlight = new Map<number, CallInFlight>()
   readonly #onStopped: () => void
   #mode: 'serving' | 'stopping' = 'serving'
   readonly #gaugeTimer: NodeJS.Timeout
@@ -65,7 +78,7 @@ export class ConnectorRuntime {
     this.#mailbox = new Mailbox(
       port,
       (message) => this.#receive(message),
-      () => this.#stop(),
+      () => this.#abandoned(),
     )
     this.#mailbox.send({ kind: 'serving', threadId: surroundings.threadId })
     this.#gaugeTimer = setInterval(() => this.#tellConnections(), GAUGE_INTERVAL_MS).unref()
@@ -77,7 +90,10 @@ export class ConnectorRuntime {
         void this.#call(message)
         return
       case 'cancel':
-        this.#inFlight.get(message.callId)?.request('CANCELLED')
+        this.#inFlight.get(message.callId)?.cancellation.request('CANCELLED')
+        return
+      case 'proceed':
+        this.#inFlight.get(message.callId)?.onVerdict?.(message.verdict)
         return
       case 'prepare':
         void this.#prepare(message)
@@ -95,8 +111,8 @@ export class ConnectorRuntime {
 
   /** Runs one call to its outcome. Whatever is thrown is a bug; the caller learns INTERNAL and the operator the rest. */
   async #call(message: CallMessage): Promise<void> {
-    const cancellation = new Cancellation()
-    this.#inFlight.set(message.callId, cancellation)
+    const flight: CallInFlight = { cancellation: new Cancellation() }
+    this.#inFlight.set(message.callId, flight)
     let outcome: OutcomeMessage
     try {
       const surroundings = {
@@ -104,31 +120,57 @@ export class ConnectorRuntime {
         dialect: this.#dialect,
         driver: this.#driver,
         acquireTimeoutMs: this.#settings.pool.acquireTimeoutMs,
+        sessionContext: this.#settings.sessionContext,
         nowMs: this.#nowMs,
+        announce: (intent: IntentMessage) => this.#announce(flight, intent),
         observe: (code: ErrorCode, detail: string) => this.#observeFailure(message.auditId, code, detail),
       }
-      outcome = await executeCall(message, surroundings, cancellation)
+      outcome = await executeCall(message, surroundings, flight.cancellation)
     } catch (thrown) {
-      outcome = this.#failed(message, thrown)
+      outcome = this.#failed(message, flight, thrown)
     }
     this.#inFlight.delete(message.callId)
     this.#mailbox.send(outcome)
     if (this.#mode === 'stopping' && this.#inFlight.size === 0) void this.#finish()
   }
 
-  #failed(message: CallMessage, thrown: unknown): OutcomeMessage {
+  /** Asks the front whether the call may go; settles with its answer, or when there is nobody left to give one. */
+  #announce(flight: CallInFlight, intent: IntentMessage): Promise<IntentVerdict> {
+    flight.intent = intent
+    return new Promise((resolve) => {
+      flight.onVerdict = (verdict) => {
+        if (verdict.kind === 'go') flight.released = true
+        resolve(verdict)
+      }
+      this.#mailbox.send(intent)
+    })
+  }
+
+  /** The front is gone: what waits for its word does not run. */
+  #abandoned(): void {
+    for (const { onVerdict, released } of this.#inFlight.values()) {
+      if (released === undefined) onVerdict?.({ kind: 'refused', code: 'CONNECTOR_UNAVAILABLE' })
+    }
+    this.#stop()
+  }
+
+  #failed(message: CallMessage, { intent, released }: CallInFlight, thrown: unknown): OutcomeMessage {
     const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
     this.#observeFailure(message.auditId, 'INTERNAL', cleanText(detail, 2_000))
+    const code: ErrorCode = released ? 'DB_EFFECT_UNKNOWN' : 'INTERNAL'
     return {
       kind: 'outcome',
       callId: message.callId,
-      decision: 'errored',
-      code: 'INTERNAL',
-      effect: 'none',
-      operation: 'unknown',
+      decision: ERRORS[code].decision,
+      code,
+      ...(released ? { reason: 'INTERNAL' } : {}),
+      effect: released ? 'unknown' : 'none',
+      operation: intent?.operation ?? 'unknown',
+      ...(intent === undefined ? {} : { target: intent.target }),
+      ...(intent?.plan === undefined ? {} : { plan: intent.plan }),
       queueMs: 0,
       dbMs: 0,
-      body: encodeError({ code: 'INTERNAL' }),
+      body: encodeError({ code }),
     }
   }
 
@@ -197,7 +239,11 @@ export class ConnectorRuntime {
           ? { confirmed: JSON.stringify(knownObjects(schema.value, Object.keys(document.value.tables))) }
           : {}),
         drift: policy === undefined ? [NO_POLICY] : findings.map((finding) => finding.text),
-        warnings: loginWarnings(schema.value.login, this.#settings.threadsMax * this.#settings.pool.max),
+        warnings: loginWarnings(
+          schema.value.login,
+          this.#settings.threadsMax * this.#settings.pool.max,
+          document.value,
+        ),
       }
       this.#mailbox.send({ kind: 'prepared', requestId, ok: true, snapshot: encodeSnapshot(snapshot), report })
     } catch (thrown) {

@@ -1,7 +1,8 @@
+import { unreachable } from '../core/assert.js'
 import { CUT_ITEMS_MAX } from '../core/limits.js'
 import type { ResultColumn } from '../core/statement.js'
-import { cutForm } from '../core/tool-grammar.js'
-import type { Dialect } from '../engines/engine.js'
+import { cutForm, type ProcedureResult, RESULT_NAME } from '../core/tool-grammar.js'
+import type { Dialect, EncodedCell } from '../engines/engine.js'
 
 export interface RowsToEncode {
   /** Names are the result's own: agent names, or the names of metrics. */
@@ -14,6 +15,25 @@ export interface RowsToEncode {
   readonly responseCharsMax: number
   /** Names of keys, sort keys and groups: their cells are given whole or their row is not given. */
   readonly keyColumns: ReadonlySet<string>
+}
+
+/** What a mutation did, with the rows it returns. */
+export interface MutationToEncode extends Omit<RowsToEncode, 'limit'> {
+  /** Rows changed by the statement on the table itself; 0 where `changed` is false. */
+  readonly affected: number
+  /** False where the row already held what was to be written. */
+  readonly changed: boolean
+  readonly dryRun: boolean
+  /** The call had ended before under its idempotency key: the rows are the keys that were kept of it. */
+  readonly replayed?: boolean
+}
+
+/** What a procedure gave. */
+export interface CallToEncode extends Omit<RowsToEncode, 'keyColumns'> {
+  readonly result: ProcedureResult
+  readonly dryRun: boolean
+  /** The call had ended before under its idempotency key: what it gave is not kept, and `rows` is empty. */
+  readonly replayed?: boolean
 }
 
 export interface EncodedRows {
@@ -36,6 +56,44 @@ interface EncodedRow {
   readonly cut: readonly number[]
 }
 
+/** Members that a kind of result has beside its rows, and how a caller goes on where something is left out. */
+interface Frame {
+  /** Starts with a comma where it is not empty. */
+  readonly members: string
+  readonly moreRows: string
+  /** Given the longest an answer may be. */
+  readonly tooLong: (charsMax: number) => string
+  readonly cellTooLong: (charsMax: number) => string
+  /** What was left out whatever the rows hold. */
+  readonly cut: readonly CutItem[]
+}
+
+type Encoding = RowsToEncode & { readonly frame: Frame }
+
+const READ: Frame = {
+  members: '',
+  moreRows: 'More rows match: add filters, or raise limit where it is not at its maximum.',
+  tooLong: (max) => `The answer holds ${max} characters: name fewer columns, or add filters.`,
+  cellTooLong: (max) => `Cut so that the row fits ${max} characters: ask for this column with fewer others.`,
+  cut: [],
+}
+
+const MUTATION: Frame = {
+  members: '',
+  moreRows: 'More rows were written than are shown.',
+  tooLong: (max) => `The answer holds ${max} characters: read the other rows by their keys.`,
+  cellTooLong: (max) => `Cut so that the row fits ${max} characters: the whole value was written.`,
+  cut: [],
+}
+
+const CALL: Frame = {
+  members: '',
+  moreRows: 'The procedure gave more rows than a call may return: narrow it by its parameters.',
+  tooLong: (max) => `The answer holds ${max} characters: narrow the call by its parameters.`,
+  cellTooLong: (max) => `Cut so that the answer fits ${max} characters.`,
+  cut: [],
+}
+
 const NOT_CUT: readonly number[] = []
 const HEAD = '{"rows":['
 /** Below this a cell is not worth cutting: the words about the cut would be longer. */
@@ -47,6 +105,72 @@ const CUT_CELL_CHARS_MIN = 32
  * Built by concatenation and encoded once, since this runs for every call.
  */
 export function encodeRows(input: RowsToEncode): EncodedRows {
+  return encode({ ...input, frame: READ })
+}
+
+/** As JSON members, those that are true. */
+function runMembers({ dryRun, replayed }: Pick<MutationToEncode, 'dryRun' | 'replayed'>): string {
+  return `${dryRun ? ',"dry_run":true' : ''}${replayed === true ? ',"replayed":true' : ''}`
+}
+
+/**
+ * The rows a mutation returns, to `{ rows, row_count, affected_rows, changed, dry_run?, replayed?, truncated, cut? }`, no
+ * longer than a read would be.
+ */
+export function encodeMutation(input: MutationToEncode): EncodedRows {
+  const members = `,"affected_rows":${input.affected},"changed":${input.changed}${runMembers(input)}`
+  return encode({ ...input, frame: { ...MUTATION, members } })
+}
+
+/**
+ * What a procedure gave: rows as a read gives them, `{ result }` for one value, or `{ ok: true }`, each with `dry_run` and
+ * `replayed` where they hold.
+ */
+export function encodeCall(input: CallToEncode): EncodedRows {
+  const where = input.result === 'value' ? RESULT_NAME : 'rows'
+  const cut = input.replayed === true ? [{ what: 'rows', where, next: NOT_KEPT } as const] : []
+  const frame: Frame = { ...CALL, members: runMembers(input), cut }
+  switch (input.result) {
+    case 'rows':
+      return encode({ ...input, keyColumns: NO_KEYS, frame })
+    case 'value':
+      return encodeValue(input, frame)
+    case 'nothing':
+      return encodeJson(`{"ok":true${frame.members}}`, 0)
+    default:
+      return unreachable(input.result)
+  }
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set()
+
+const NOT_KEPT = 'The call ended before and was not run again: what it gave is not kept.'
+
+/** `{ result }`, and where it was cut `truncated` and `cut`; no longer than an answer may be where the value can be cut. */
+function encodeValue({ columns, rows, dialect, responseCharsMax }: CallToEncode, frame: Frame): EncodedRows {
+  const [column] = columns
+  const text = rows[0]?.[0] ?? null
+  const cell = text === null || column === undefined ? NULL_CELL : dialect.encodeCell(column, text)
+  const whole = (json: string, cut: readonly CutItem[]): string => {
+    const words = cut.length === 0 ? '' : `,"truncated":true,"cut":${JSON.stringify(cut)}`
+    return `{"${RESULT_NAME}":${json}${frame.members}${words}}`
+  }
+  const json = whole(
+    cell.json,
+    cell.cut && column !== undefined ? [...frame.cut, cellCut(RESULT_NAME, column)] : frame.cut,
+  )
+  if (json.length <= responseCharsMax || column === undefined || cutForm(column.type) === 'whole') {
+    return encodeJson(json, rows.length)
+  }
+  const cut: readonly CutItem[] = [{ what: 'cell', where: RESULT_NAME, next: frame.cellTooLong(responseCharsMax) }]
+  const room = cell.json.length - (whole(cell.json, cut).length - responseCharsMax)
+  const shorter = cutForm(column.type) === 'shortened' ? shortenedText(cell.json, room) : 'null'
+  return encodeJson(whole(shorter, cut), rows.length)
+}
+
+const NULL_CELL: EncodedCell = { json: 'null', cut: false }
+
+function encode(input: Encoding): EncodedRows {
   const { rows, limit = rows.length, responseCharsMax } = input
   const wanted = Math.min(rows.length, limit)
   const members = input.columns.map(({ name }, i) => `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`)
@@ -87,12 +211,7 @@ function encodeRow(
 }
 
 /** Drops rows from the end until the words about what was cut fit as well; a single row loses its longest cells instead. */
-function finish(
-  input: RowsToEncode,
-  kept: readonly EncodedRow[],
-  wanted: number,
-  members: readonly string[],
-): EncodedRows {
+function finish(input: Encoding, kept: readonly EncodedRow[], wanted: number, members: readonly string[]): EncodedRows {
   const max = input.responseCharsMax
   let count = kept.length
   let tail = tailOf(input, kept, count, wanted)
@@ -111,17 +230,17 @@ function finish(
   return encodeJson(json + tail, count)
 }
 
-function tailOf(input: RowsToEncode, kept: readonly EncodedRow[], count: number, wanted: number): string {
+function tailOf(input: Encoding, kept: readonly EncodedRow[], count: number, wanted: number): string {
   const cells: CutItem[] = []
   let total = 0
   for (let i = 0; i < count; i++) {
     for (const place of kept[i]?.cut ?? NOT_CUT) {
       total++
       const column = input.columns[place]
-      if (total <= CUT_ITEMS_MAX && column !== undefined) cells.push(cellCut(i, column))
+      if (total <= CUT_ITEMS_MAX && column !== undefined) cells.push(cellCut(`rows[${i}].${column.name}`, column))
     }
   }
-  return tailText(count, [...rowsCut(input, count, wanted), ...capped(cells, total)])
+  return tailText(input.frame, count, [...rowsCut(input, count, wanted), ...capped(cells, total)])
 }
 
 /** The first items one by one, and how many more there are. */
@@ -131,42 +250,32 @@ function capped(items: readonly CutItem[], total: number): readonly CutItem[] {
   return [...items.slice(0, CUT_ITEMS_MAX), { what: 'cell', where: 'rows', next }]
 }
 
-function tailText(count: number, items: readonly CutItem[]): string {
+function tailText({ members }: Frame, count: number, items: readonly CutItem[]): string {
   const cut = items.length === 0 ? '' : `,"cut":${JSON.stringify(items)}`
-  return `],"row_count":${count},"truncated":${items.length > 0}${cut}}`
+  return `],"row_count":${count}${members},"truncated":${items.length > 0}${cut}}`
 }
 
 /** Why there are fewer rows than match, if there are. */
-function rowsCut(input: RowsToEncode, count: number, wanted: number): readonly CutItem[] {
-  if (count < wanted) {
-    const next = `The answer holds ${input.responseCharsMax} characters: name fewer columns, or add filters.`
-    return [{ what: 'chars', where: 'rows', next }]
-  }
-  if (input.rows.length <= wanted) return []
-  return [
-    {
-      what: 'rows',
-      where: 'rows',
-      next: 'More rows match: add filters, or raise limit where it is not at its maximum.',
-    },
-  ]
+function rowsCut({ frame, rows, responseCharsMax }: Encoding, count: number, wanted: number): readonly CutItem[] {
+  if (count < wanted) return [{ what: 'chars', where: 'rows', next: frame.tooLong(responseCharsMax) }]
+  return rows.length <= wanted ? frame.cut : [{ what: 'rows', where: 'rows', next: frame.moreRows }]
 }
 
-function cellCut(row: number, column: ResultColumn): CutItem {
+function cellCut(where: string, column: ResultColumn): CutItem {
   const size = `${column.charsMax ?? 'the allowed'} ${column.type.logical === 'bytes' ? 'bytes' : 'characters'}`
   const next =
     cutForm(column.type) === 'shortened'
       ? `The first ${size} are shown; filters see the whole value.`
       : `Null stands for a value of more than ${size}.`
-  return { what: 'cell', where: `rows[${row}].${column.name}`, next }
+  return { what: 'cell', where, next }
 }
 
 /**
  * The one row that is longer than the whole answer may be: its longest cells that are no keys are cut, the longest first,
  * until it fits. What then still is too long is keys, which are never cut.
  */
-function shortenedRow(input: RowsToEncode, first: EncodedRow, wanted: number, members: readonly string[]): string {
-  const { columns, dialect, rows, responseCharsMax } = input
+function shortenedRow(input: Encoding, first: EncodedRow, wanted: number, members: readonly string[]): string {
+  const { columns, dialect, frame, rows, responseCharsMax } = input
   const cells = columns.map((column, i) => {
     const text = rows[0]?.[i] ?? null
     return text === null ? 'null' : dialect.encodeCell(column, text).json
@@ -174,18 +283,17 @@ function shortenedRow(input: RowsToEncode, first: EncodedRow, wanted: number, me
   const cuts = new Map<number, CutItem>()
   for (const place of first.cut) {
     const column = columns[place]
-    if (column !== undefined) cuts.set(place, cellCut(0, column))
+    if (column !== undefined) cuts.set(place, cellCut(`rows[0].${column.name}`, column))
   }
   const whole = (): string => {
     const row = cells.map((cell, i) => `${members[i]}${cell}`).join('')
-    return `${HEAD}${row}}${tailText(1, [...rowsCut(input, 1, wanted), ...capped([...cuts.values()], cuts.size)])}`
+    return `${HEAD}${row}}${tailText(frame, 1, [...rowsCut(input, 1, wanted), ...capped([...cuts.values()], cuts.size)])}`
   }
   for (const i of longestFirst(input, cells)) {
     const column = columns[i]
     const cell = cells[i]
     if (column === undefined || cell === undefined || whole().length <= responseCharsMax) continue
-    const next = `Cut so that the row fits ${responseCharsMax} characters: ask for this column with fewer others.`
-    cuts.set(i, { what: 'cell', where: `rows[0].${column.name}`, next })
+    cuts.set(i, { what: 'cell', where: `rows[0].${column.name}`, next: frame.cellTooLong(responseCharsMax) })
     // Measured with the words about this cut already in place.
     const room = cell.length - (whole().length - responseCharsMax)
     cells[i] = cutForm(column.type) === 'shortened' ? shortenedText(cell, room) : 'null'

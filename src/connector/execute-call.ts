@@ -1,77 +1,38 @@
-import type { EffectiveRights, TableAccess } from '../core/access.js'
-import type { Operation, PlanSummary } from '../core/audit-entry.js'
-import { ERRORS, type ErrorCode, type GatewayError, publicText } from '../core/errors.js'
+import type { EffectiveRights, TableAccess, TableOperation } from '../core/access.js'
+import type { GatewayError } from '../core/errors.js'
 import { RESULT_BYTES_MAX } from '../core/limits.js'
-import type { Plan, ValidatedPlan } from '../core/plan.js'
+import type { QueryPlan, ValidatedPlan } from '../core/plan.js'
 import { qualifiedName } from '../core/schema-model.js'
-import { encodeError } from '../core/tool-result.js'
-import type { Cancellation, Dialect, Driver } from '../engines/engine.js'
+import type { CallTarget, PlanTarget, ReadTarget, WriteTarget } from '../core/tool-grammar.js'
+import type { Cancellation } from '../engines/engine.js'
 import { buildPlan } from '../plan/build-plan.js'
 import { summarize } from '../plan/plan-summary.js'
-import type { PolicyEngine } from '../policy/policy-engine.js'
 import type { CallMessage, OutcomeMessage } from '../threads/messages.js'
 import { schemaOverview } from '../tools/schema-overview.js'
 import { resolveTarget } from '../tools/tool-target.js'
 import { encodeObject, encodeRows } from './encode-result.js'
+import { executeMutation, executeProcedure, valueless } from './execute-write.js'
+import { type CallSurroundings, contextOf, type Progress, refusal, success } from './outcomes.js'
 
-/** What a call needs of the thread it runs on. */
-export interface CallSurroundings {
-  readonly policy: PolicyEngine
-  readonly dialect: Dialect
-  readonly driver: Driver
-  readonly acquireTimeoutMs: number
-  /** Monotonic milliseconds on the clock that stamped `sentAtMs`. */
-  readonly nowMs: () => number
-  /** Tells the operator what the database said of a failure. */
-  readonly observe: (code: ErrorCode, detail: string) => void
-}
+export type { CallSurroundings } from './outcomes.js'
 
-/** The parts of an outcome that depend on how far the call came. */
-interface Progress {
-  readonly operation: Operation
-  readonly target?: string
-  readonly plan?: PlanSummary
-  readonly queueMs: number
-  readonly dbMs: number
-}
-
-function refusal(call: CallMessage, progress: Progress, error: GatewayError): OutcomeMessage {
-  const spec = ERRORS[error.code]
-  return {
-    kind: 'outcome',
-    callId: call.callId,
-    decision: spec.decision,
-    code: error.code,
-    ...(error.reason === undefined ? {} : { reason: error.reason }),
-    effect: 'none',
-    ...progress,
-    body: spec.reply.kind === 'tool' ? encodeError(error) : Buffer.from(publicText(error)),
-  }
-}
-
-function success(call: CallMessage, progress: Progress, body: Uint8Array, rows: number): OutcomeMessage {
-  return {
-    kind: 'outcome',
-    callId: call.callId,
-    decision: 'allowed',
-    code: 'OK',
-    effect: 'none',
-    ...progress,
-    rows,
-    body,
-  }
+/** A call with what its stages share. */
+interface Executing {
+  readonly call: CallMessage
+  readonly surroundings: CallSurroundings
+  readonly cancellation: Cancellation
+  readonly progress: Progress
 }
 
 /** Tells a masked column from a missing one, for the entry alone: the caller got the same answer for both. */
 function withReason(
+  { call, surroundings }: Executing,
   error: GatewayError,
-  call: CallMessage,
-  policy: PolicyEngine,
   access: TableAccess,
-  operation: 'get' | 'search' | 'aggregate',
+  operation: TableOperation,
 ): GatewayError {
   if (error.refused === undefined || error.reason !== undefined) return error
-  const hidden = policy.hiddenReason(call.identity, access.table.ref, operation, error.refused)
+  const hidden = surroundings.policy.hiddenReason(call.identity, access.table.ref, operation, error.refused)
   return { ...error, reason: error.field === undefined ? hidden : `${hidden} at ${error.field}` }
 }
 
@@ -88,17 +49,11 @@ function neverCut(validated: ValidatedPlan, access: TableAccess): ReadonlySet<st
   return names
 }
 
-async function runPlan(
-  call: CallMessage,
-  surroundings: CallSurroundings,
-  access: TableAccess,
-  plan: Plan,
-  progress: Progress,
-  cancellation: Cancellation,
-): Promise<OutcomeMessage> {
+async function runQuery(executing: Executing, { access }: ReadTarget, plan: QueryPlan): Promise<OutcomeMessage> {
+  const { call, surroundings, cancellation, progress } = executing
   const { policy, dialect, driver, acquireTimeoutMs } = surroundings
   const validated = policy.validate(plan, call.identity)
-  if (!validated.ok) return refusal(call, progress, withReason(validated.error, call, policy, access, plan.kind))
+  if (!validated.ok) return refusal(call, progress, withReason(executing, validated.error, access, plan.kind))
   const statement = dialect.compile(validated.value)
   const { limits } = validated.value
   const answer = await driver.execute(statement, {
@@ -106,6 +61,7 @@ async function runPlan(
     acquireTimeoutMs,
     bytesMax: RESULT_BYTES_MAX,
     cancellation,
+    ...contextOf(surroundings, call.identity),
   })
   const measured = { ...progress, queueMs: progress.queueMs + answer.queueMs, dbMs: answer.dbMs }
   if (!answer.outcome.ok) {
@@ -114,7 +70,7 @@ async function runPlan(
     return refusal(call, measured, error)
   }
   const rows = answer.outcome.value
-  if (plan.kind === 'get' && rows.length === 0) return refusal(call, { ...measured }, { code: 'ROW_NOT_FOUND' })
+  if (plan.kind === 'get' && rows.length === 0) return refusal(call, measured, { code: 'ROW_NOT_FOUND' })
   const encoded = encodeRows({
     columns: statement.columns,
     rows,
@@ -123,7 +79,41 @@ async function runPlan(
     responseCharsMax: limits.responseCharsMax,
     ...(plan.kind === 'get' ? {} : { limit: plan.limit }),
   })
-  return success(call, measured, encoded.body, encoded.rows)
+  return success(call, measured, encoded)
+}
+
+async function runRead(executing: Executing, target: ReadTarget): Promise<OutcomeMessage> {
+  const { call, progress } = executing
+  const built = buildPlan(target, call.args)
+  if (!built.ok) return refusal(call, progress, withReason(executing, built.error, target.access, target.operation))
+  const planned = { ...executing, progress: { ...progress, plan: summarize(target, built.value) } }
+  return runQuery(planned, target, built.value.plan)
+}
+
+async function runMutation(executing: Executing, target: WriteTarget): Promise<OutcomeMessage> {
+  const { call, surroundings } = executing
+  const { access, operation } = target
+  const built = buildPlan(target, call.args)
+  if (!built.ok) return refusal(call, executing.progress, withReason(executing, built.error, access, operation))
+  const progress = { ...executing.progress, target: targetOf(target), plan: summarize(target, built.value) }
+  const validated = surroundings.policy.validateMutation(built.value.plan, call.identity)
+  if (!validated.ok)
+    return refusal(call, valueless(progress), withReason(executing, validated.error, access, operation))
+  return executeMutation({ ...executing, progress }, built.value, validated.value)
+}
+
+async function runProcedure(executing: Executing, target: CallTarget): Promise<OutcomeMessage> {
+  const { call, surroundings } = executing
+  const built = buildPlan(target, call.args)
+  if (!built.ok) return refusal(call, executing.progress, built.error)
+  const progress = { ...executing.progress, target: targetOf(target), plan: summarize(target, built.value) }
+  const validated = surroundings.policy.validateCall(built.value.plan, call.identity)
+  if (!validated.ok) return refusal(call, valueless(progress), validated.error)
+  return executeProcedure({ ...executing, progress }, target, built.value, validated.value)
+}
+
+function targetOf(target: PlanTarget): string {
+  return qualifiedName('access' in target ? target.access.table.ref : target.procedure.routine.ref)
 }
 
 /** The worker's part of the one path: tool call → plan → validated plan → statement → rows → outcome. Never throws for input. */
@@ -141,13 +131,19 @@ export async function executeCall(
     const progress: Progress = { operation: 'schema_overview', queueMs, dbMs: 0 }
     const overview = schemaOverview(rights, call.args)
     return overview.ok
-      ? success(call, progress, encodeObject(overview.value), 0)
+      ? success(call, progress, { body: encodeObject(overview.value), rows: 0 })
       : refusal(call, progress, overview.error)
   }
-  const { operation, access } = target
-  const progress: Progress = { operation, target: qualifiedName(access.table.ref), queueMs, dbMs: 0 }
-  const plan = buildPlan(target, call.args)
-  if (!plan.ok) return refusal(call, progress, withReason(plan.error, call, surroundings.policy, access, operation))
-  const planned = { ...progress, plan: summarize(plan.value, access) }
-  return runPlan(call, surroundings, access, plan.value, planned, cancellation)
+  const progress: Progress = { operation: target.operation, target: targetOf(target), queueMs, dbMs: 0 }
+  const executing: Executing = { call, surroundings, cancellation, progress }
+  switch (target.operation) {
+    case 'create':
+    case 'update':
+    case 'soft_delete':
+      return runMutation(executing, target)
+    case 'call':
+      return runProcedure(executing, target)
+    default:
+      return runRead(executing, target)
+  }
 }

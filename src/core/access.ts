@@ -1,8 +1,41 @@
 import type { CallLimits } from './plan.js'
-import type { Column, Table } from './schema-model.js'
+import type { Column, ResultField, Routine, RoutineParameter, Table } from './schema-model.js'
 
 export const READ_OPERATIONS = ['get', 'search', 'aggregate'] as const
 export type ReadOperation = (typeof READ_OPERATIONS)[number]
+
+export const WRITE_OPERATIONS = ['create', 'update', 'soft_delete'] as const
+export type WriteOperation = (typeof WRITE_OPERATIONS)[number]
+export type TableOperation = ReadOperation | WriteOperation
+
+/** What one mutation of a table takes from one caller, and gives back. By agent name, in table order. */
+export interface WriteAccess {
+  /** Columns the caller may set: listed by the policy, writable, visible in this operation, and not preset. */
+  readonly columns: ReadonlyMap<string, Column>
+  /** `create`: those of `columns` that must be given, since neither the catalog nor a preset fills them. */
+  readonly required: ReadonlySet<string>
+  /** `update`, `soft_delete`: the key's columns, as `<key columns>` arguments. Empty for `create`. */
+  readonly key: readonly Column[]
+  /** `update`, `soft_delete`: columns that `expected` may name: those the caller may read by `get`. */
+  readonly expectable: ReadonlyMap<string, Column>
+  /** What a mutation returns: the key and the columns the caller may read by `get`. */
+  readonly returning: readonly Column[]
+}
+
+/** One exposed function or procedure as one caller may call it. */
+export interface ProcedureAccess {
+  readonly routine: Routine
+  readonly tool: string
+  /** The operator's declaration. `read` runs where nothing can be written. */
+  readonly effect: 'read' | 'write'
+  /** Cleaned and capped. */
+  readonly comment?: string
+  /** Those that take a value, in order. */
+  readonly parameters: readonly RoutineParameter[]
+  /** Columns of the result that the policy lets through; undefined for a scalar or nothing. */
+  readonly fields?: readonly ResultField[]
+  readonly limits: CallLimits
+}
 
 /** A to-one or to-many link that the caller may know of: every column on both sides is visible to it. */
 export interface Relation {
@@ -22,9 +55,11 @@ export interface TableAccess {
   readonly comment?: string
   /** Columns of the key that `get` takes; empty when there is no key or a part of it is hidden. */
   readonly key: readonly Column[]
-  readonly operations: ReadonlySet<ReadOperation>
+  readonly operations: ReadonlySet<TableOperation>
   /** By agent name, in table order. Comments are cleaned, and absent where they name a hidden column. */
   readonly columns: Readonly<Record<ReadOperation, ReadonlyMap<string, Column>>>
+  /** One for each mutation in `operations`. */
+  readonly writes: Readonly<Partial<Record<WriteOperation, WriteAccess>>>
   readonly relations: readonly Relation[]
   readonly limits: CallLimits
 }
@@ -36,4 +71,6 @@ export interface EffectiveRights {
   /** Ordered by `toolBase`. */
   readonly tables: readonly TableAccess[]
   readonly byToolBase: ReadonlyMap<string, TableAccess>
+  /** Ordered by tool. */
+  readonly procedures: readonly ProcedureAccess[]
 }

@@ -1,7 +1,17 @@
 import type { Decision, OutcomeCode } from './errors.js'
 import type { AggregateFn, Direction, FilterOp } from './plan.js'
 
-export type Operation = 'get' | 'search' | 'aggregate' | 'schema_overview' | 'unknown' | 'request'
+export type Operation =
+  | 'get'
+  | 'search'
+  | 'aggregate'
+  | 'create'
+  | 'update'
+  | 'soft_delete'
+  | 'call'
+  | 'schema_overview'
+  | 'unknown'
+  | 'request'
 export type Effect = 'none' | 'committed' | 'unknown'
 
 /** What was asked, in the entry's terms. Names are agent-facing and visible to the caller; values are kept as configured. */
@@ -12,6 +22,11 @@ export interface PlanSummary {
   readonly group_by?: readonly string[]
   readonly order?: readonly { readonly by: string; readonly direction: Direction }[]
   readonly page?: { readonly limit: number }
+  /** Mutations and calls: what was written or passed, kept as `audit.values.writes` says; presets are not the caller's. */
+  readonly values?: readonly { readonly column: string; readonly values?: readonly string[] }[]
+  readonly expected?: readonly { readonly column: string; readonly values?: readonly string[] }[]
+  readonly dry_run?: true
+  readonly idempotency_key?: string
   /** Set by the audit worker where parts were left out to keep the entry within its size. */
   readonly cut?: true
 }

@@ -86,6 +86,57 @@ export const ERRORS = {
   ),
 
   ROW_NOT_FOUND: spec('database', 'allowed', tool, false, 'There is no such row, or it is not yours to see.'),
+  CONFLICT_EXPECTED: spec(
+    'database',
+    'allowed',
+    tool,
+    false,
+    'The row no longer holds what was expected. Read it again.',
+  ),
+  AFFECTED_LIMIT: spec(
+    'database',
+    'blocked',
+    tool,
+    false,
+    'The change would touch more rows than allowed; nothing was changed.',
+  ),
+  POLICY_WRITTEN_ROW: spec(
+    'policy',
+    'blocked',
+    tool,
+    false,
+    'The row as written would be outside of what you may write; nothing was changed.',
+  ),
+  IDEMPOTENCY_CONFLICT: spec('gateway', 'blocked', tool, false, 'This idempotency key was used for another call.'),
+  IDEMPOTENCY_IN_PROGRESS: spec(
+    'gateway',
+    'errored',
+    tool,
+    true,
+    'The first call with this idempotency key has not ended.',
+  ),
+  IDEMPOTENCY_UNKNOWN: spec(
+    'gateway',
+    'errored',
+    tool,
+    false,
+    'The first call with this idempotency key was cut off: whether it took effect is not known. It is not run again.',
+  ),
+  IDEMPOTENCY_UNAVAILABLE: spec(
+    'gateway',
+    'errored',
+    tool,
+    true,
+    'Idempotency keys cannot be kept now, so nothing was done. Try again shortly.',
+  ),
+  /** The one code of a call whose effect is not known: every other text would say that nothing happened, or that it did. */
+  DB_EFFECT_UNKNOWN: spec(
+    'database',
+    'errored',
+    tool,
+    false,
+    'The call was cut off: whether it took effect is not known. Read the row before you try again.',
+  ),
   DB_CONSTRAINT: spec(
     'database',
     'errored',

@@ -18,6 +18,11 @@ export const CONNECTIONS_MAX = 16_384
 export const FILTERS_MAX = 50
 export const IN_VALUES_MAX = 1_000
 export const VALUE_CHARS_MAX = 65_536
+/** A value to be written may be a document; a body holds no more than this unless the operator says so. */
+export const WRITE_VALUE_CHARS_MAX = 1_048_576
+/** As many dimensions as PostgreSQL gives an array. */
+export const ARRAY_DIMENSIONS_MAX = 6
+export const IDEMPOTENCY_KEY_CHARS_MAX = 128
 export const ORDER_COLUMNS_MAX = 16
 export const METRICS_MAX = 32
 export const GROUP_COLUMNS_MAX = 16
@@ -41,6 +46,7 @@ export const QUERY_TIMEOUT_MS = 5_000
 export const QUERY_TIMEOUT_MAX_MS = 30_000
 export const RESPONSE_CHARS_MAX = 24_000
 export const CELL_CHARS_MAX = 4_000
+export const MAX_AFFECTED_ROWS = 1
 export const RESULT_BYTES_MAX = 16_777_216
 
 export const POOL_CONNECTIONS_MAX = 4
@@ -76,9 +82,10 @@ export const AUTH_FAILURES_PER_MINUTE_MAX = 30
 export const FOLD_AFTER_PER_MINUTE = 10
 export const ADDRESSES_TRACKED_MAX = 10_000
 
-/** What a policy may raise the row and character limits to. */
+/** What a policy may raise the row, character and affected-row limits to. */
 export const ROW_CAP_MAX = 10_000
 export const RESPONSE_CHARS_CEILING = 1_000_000
+export const AFFECTED_ROWS_CEILING = 10_000
 export const POLICY_TEXT_CHARS_MAX = 4_194_304
 /** Values in a policy once aliases are written out, and aliases written out: a few lines of YAML can stand for billions. */
 export const POLICY_NODES_MAX = 500_000
@@ -110,6 +117,14 @@ export const KEY_LIFETIME_DAYS_MAX = 3_650
 export const CLAIMS_MAX = 64
 export const CLAIM_CHARS_MAX = 4_096
 export const CLAIM_LIST_MAX = 1_000
+
+/** How long a key of a writing call is remembered, and how far a user may move that. */
+export const IDEMPOTENCY_WINDOW_HOURS = 24
+export const IDEMPOTENCY_WINDOW_CEILING_HOURS = 720
+/** Longer than any call lives: a call of another gateway that began before that has ended or died with it. */
+export const IDEMPOTENCY_CALL_LIFE_MAX_MS = 120_000
+/** Outcomes that the admin store could not take, and entries that the trail could not, until they are tried again. */
+export const OWED_MAX = 10_000
 
 /** Longest text of one field of an entry, and of its `reason`; a longer one ends in `…`. */
 export const AUDIT_TEXT_CHARS_MAX = 256

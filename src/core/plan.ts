@@ -1,4 +1,4 @@
-import type { Column, Identifier, Table, TableRef } from './schema-model.js'
+import type { Column, Identifier, ResultField, Routine, Table, TableRef } from './schema-model.js'
 
 /** The whole of what a caller can ask of a column's value. No other comparison exists anywhere in the gateway. */
 export const FILTER_OPS = ['eq', 'neq', 'in', 'gt', 'gte', 'lt', 'lte', 'ilike', 'is_null', 'not_null'] as const
@@ -70,7 +70,53 @@ export interface AggregatePlan {
 }
 
 export type QueryPlan = GetPlan | SearchPlan | AggregatePlan
-export type Plan = QueryPlan
+
+/** One column and what the caller wants in it. Arrays and JSON are their JSON text; the dialect writes them its way. */
+export interface Assignment {
+  readonly column: Identifier
+  readonly value: PlanValue | null
+}
+
+type KeyFilter = Extract<Filter, { value: PlanValue }>
+
+export interface CreatePlan {
+  readonly kind: 'create'
+  readonly table: TableRef
+  readonly values: readonly Assignment[]
+  readonly dryRun: boolean
+}
+
+export interface UpdatePlan {
+  readonly kind: 'update'
+  readonly table: TableRef
+  readonly key: readonly KeyFilter[]
+  readonly values: readonly Assignment[]
+  /** What the row must hold now for the change to happen; empty: anything. */
+  readonly expected: readonly Assignment[]
+  readonly dryRun: boolean
+}
+
+export interface SoftDeletePlan {
+  readonly kind: 'soft_delete'
+  readonly table: TableRef
+  readonly key: readonly KeyFilter[]
+  readonly expected: readonly Assignment[]
+  readonly dryRun: boolean
+}
+
+export type MutationPlan = CreatePlan | UpdatePlan | SoftDeletePlan
+
+export interface ProcedureCallPlan {
+  readonly kind: 'call'
+  readonly routine: TableRef
+  /** The catalog's own id: tells overloads apart. */
+  readonly catalogId: string
+  /** By position among the parameters that take a value; what is absent takes its default. */
+  readonly args: readonly { readonly position: number; readonly value: PlanValue | null }[]
+  readonly dryRun: boolean
+}
+
+export type Plan = QueryPlan | MutationPlan | ProcedureCallPlan
 
 /** The rows an operation may touch: every filter of `all`, and, when `any` is present, at least one of its groups. */
 export interface Scope {
@@ -85,16 +131,49 @@ export interface CallLimits {
   readonly queryTimeoutMs: number
   readonly responseCharsMax: number
   readonly cellCharsMax: number
+  readonly maxAffectedRows: number
 }
 
 declare const validated: unique symbol
 /** A plan that the policy has accepted for one identity. Made by `PolicyEngine.validate` and nowhere else. */
-export interface ValidatedPlan<P extends Plan = Plan> {
+export interface ValidatedPlan<P extends QueryPlan = QueryPlan> {
   readonly plan: P
   readonly table: Table
   /** Columns by name that the caller may use in this operation, in table order. */
   readonly visible: ReadonlyMap<Identifier, Column>
   readonly scope: Scope
+  readonly limits: CallLimits
+  readonly [validated]: true
+}
+
+/** A value for a column that the policy decides: the database's own clock, or a value already coerced. */
+export type WriteValue = { readonly kind: 'value'; readonly value: PlanValue | null } | { readonly kind: 'now' }
+
+/** A mutation that the policy has accepted for one identity. Made by `PolicyEngine.validateMutation` and nowhere else. */
+export interface ValidatedMutation<P extends MutationPlan = MutationPlan> {
+  readonly plan: P
+  readonly table: Table
+  /** Every column that is written, each once: the caller's, then presets, which win. */
+  readonly writes: readonly { readonly column: Column; readonly value: WriteValue }[]
+  readonly expected: readonly { readonly column: Column; readonly value: PlanValue | null }[]
+  /** Rows that the operation may touch: part of the `WHERE` of update and soft delete. */
+  readonly scope: Scope
+  /** What the row must satisfy once it is written: the scope without predicates on the soft-delete column. */
+  readonly writtenScope: Scope
+  readonly returning: readonly Column[]
+  /** Columns of `returning` that are the key: never cut. */
+  readonly key: readonly Column[]
+  readonly limits: CallLimits
+  readonly [validated]: true
+}
+
+/** A call of a function or procedure that the policy has accepted. Made by `PolicyEngine.validateCall` and nowhere else. */
+export interface ValidatedCall {
+  readonly plan: ProcedureCallPlan
+  readonly routine: Routine
+  readonly effect: 'read' | 'write'
+  /** Result columns let through; undefined for a scalar or nothing. */
+  readonly fields?: readonly ResultField[]
   readonly limits: CallLimits
   readonly [validated]: true
 }

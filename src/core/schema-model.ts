@@ -51,6 +51,10 @@ export interface ValueType {
   readonly operatorSchema?: Identifier
   /** Set when the column's type is a domain, a named restriction of the type described here. */
   readonly domain?: true
+  /** `decimal`, `timestamp`, `time`: digits after the point that the declared type keeps; a longer fraction is rounded. */
+  readonly fractionDigitsMax?: number
+  /** The type as the catalog names it, without lengths, for engines that cast a value to it. Absent for what is no type of its own. */
+  readonly typeRef?: TableRef
 }
 
 export interface Column {

@@ -1,21 +1,45 @@
-import type { EffectiveRights, ReadOperation, TableAccess } from './access.js'
+import {
+  type EffectiveRights,
+  type ProcedureAccess,
+  READ_OPERATIONS,
+  type ReadOperation,
+  type TableAccess,
+  WRITE_OPERATIONS,
+  type WriteAccess,
+  type WriteOperation,
+} from './access.js'
 import { metricType } from './metric-type.js'
 import { nameHash, PROPERTY_KEY } from './names.js'
 import { AGGREGATE_FNS, type AggregateFn, FILTER_OPS, type FilterOp } from './plan.js'
-import type { Column, LogicalType, ValueType } from './schema-model.js'
+import type { Column, LogicalType, RoutineParameter, ValueType } from './schema-model.js'
 
 /**
  * What a tool lets a caller say of which column. The schemas that announce it and the plans that hold callers to it both
  * read it here, so that they cannot come to differ.
  */
 
-/** What a call of a tool is about, for one caller. */
-export type ToolTarget =
-  | { readonly operation: 'schema_overview'; readonly rights: EffectiveRights }
-  | { readonly operation: ReadOperation; readonly access: TableAccess }
+export interface ReadTarget {
+  readonly operation: ReadOperation
+  readonly access: TableAccess
+}
+
+export interface WriteTarget {
+  readonly operation: WriteOperation
+  readonly access: TableAccess
+  /** `access.writes` of the operation. */
+  readonly write: WriteAccess
+}
+
+export interface CallTarget {
+  readonly operation: 'call'
+  readonly procedure: ProcedureAccess
+}
 
 /** A target that a plan can be built for. */
-export type PlanTarget = Extract<ToolTarget, { readonly access: TableAccess }>
+export type PlanTarget = ReadTarget | WriteTarget | CallTarget
+
+/** What a call of a tool is about, for one caller. */
+export type ToolTarget = PlanTarget | { readonly operation: 'schema_overview'; readonly rights: EffectiveRights }
 
 /** Names that tools use for themselves, now or in a later version, so that a key column's argument never has to be renamed. */
 const CONTROL_ARGUMENTS: ReadonlySet<string> = new Set([
@@ -40,6 +64,18 @@ const CONTROL_ARGUMENTS: ReadonlySet<string> = new Set([
   'values',
 ])
 
+/** Names of `values` and `expected` are columns' own; those beside them may be renamed. */
+function argumentNames(names: readonly string[]): readonly string[] {
+  const own = new Set(names)
+  const given = new Set<string>()
+  return names.map((name) => {
+    let argument = CONTROL_ARGUMENTS.has(name) || given.has(name) ? `${name}_key` : name
+    while (argument !== name && (own.has(argument) || given.has(argument))) argument += '_key'
+    given.add(argument)
+    return argument
+  })
+}
+
 export interface KeyArgument {
   readonly argument: string
   readonly column: Column
@@ -47,15 +83,36 @@ export interface KeyArgument {
 
 /** The argument for each key column, in key order: its own name, or `<name>_key` where a control argument has that name. */
 export function keyArguments(key: readonly Column[]): readonly KeyArgument[] {
-  const taken = new Set(key.map((column) => column.agentName))
-  return key.map((column) => {
-    if (!CONTROL_ARGUMENTS.has(column.agentName)) return { argument: column.agentName, column }
-    let argument = `${column.agentName}_key`
-    while (taken.has(argument)) argument += '_key'
-    taken.add(argument)
-    return { argument, column }
+  const names = argumentNames(key.map((column) => column.agentName))
+  return key.map((column, i) => ({ argument: names[i] ?? column.agentName, column }))
+}
+
+export interface ParameterArgument {
+  readonly argument: string
+  readonly parameter: RoutineParameter
+  /** Among the parameters that take a value. */
+  readonly position: number
+}
+
+/** The argument for each parameter of a procedure, in order, named by the same rule as those of a key. */
+export function parameterArguments(procedure: ProcedureAccess): readonly ParameterArgument[] {
+  const names = argumentNames(procedure.parameters.map((parameter) => parameter.agentName))
+  return procedure.parameters.map((parameter, position) => {
+    return { argument: names[position] ?? parameter.agentName, parameter, position }
   })
 }
+
+/** `rows`: any number of them, with fields. `value`: one. `nothing`: that it ended well is all there is to say. */
+export type ProcedureResult = 'rows' | 'value' | 'nothing'
+
+export function procedureResult({ routine, fields }: ProcedureAccess): ProcedureResult {
+  const { result } = routine
+  if (result.kind === 'scalar') return result.set ? 'rows' : 'value'
+  return result.kind === 'void' || fields === undefined ? 'nothing' : 'rows'
+}
+
+/** The name of the value, or of the one column, that a procedure without fields gives; statements call it so too. */
+export const RESULT_NAME = 'result'
 
 /** Types without a text form that a caller could send and the engine could compare. */
 function comparable(type: ValueType): boolean {
@@ -115,14 +172,19 @@ export function cutForm(type: ValueType): CutForm {
 
 /** The columns a caller may use in any of its operations on the table, in table order. */
 export function visibleColumns(access: TableAccess): readonly Column[] {
-  const visible: Column[] = []
-  for (const { agentName } of access.table.columns) {
-    for (const operation of access.operations) {
-      const column = access.columns[operation].get(agentName)
-      if (column === undefined) continue
-      visible.push(column)
-      break
-    }
+  const visible = new Map<string, Column>()
+  const show = (columns: Iterable<Column>): void => {
+    for (const column of columns) if (!visible.has(column.agentName)) visible.set(column.agentName, column)
   }
-  return visible
+  for (const operation of READ_OPERATIONS) {
+    if (access.operations.has(operation)) show(access.columns[operation].values())
+  }
+  for (const operation of WRITE_OPERATIONS) {
+    const write = access.operations.has(operation) ? access.writes[operation] : undefined
+    if (write === undefined) continue
+    show(write.columns.values())
+    show(write.key)
+    show(write.returning)
+  }
+  return access.table.columns.flatMap(({ agentName }) => visible.get(agentName) ?? [])
 }

@@ -1,4 +1,11 @@
-import { CHOICES_SHOWN_MAX, ECHO_CHARS_MAX, VALUE_CHARS_MAX } from './limits.js'
+import { canonicalJson } from './json-value.js'
+import {
+  ARRAY_DIMENSIONS_MAX,
+  CHOICES_SHOWN_MAX,
+  ECHO_CHARS_MAX,
+  VALUE_CHARS_MAX,
+  WRITE_VALUE_CHARS_MAX,
+} from './limits.js'
 import { cleanText } from './names.js'
 import type { PlanValue } from './plan.js'
 import { fail, ok, type Result } from './result.js'
@@ -46,6 +53,98 @@ export function coerceValue(type: ValueType, raw: unknown): Coerced {
   }
   const text = CANONICAL[type.logical](type, raw)
   return text === undefined ? fail(PHRASES[type.logical](type)) : ok(text)
+}
+
+/**
+ * The same for a value that is to be written, which may be a document. JSON becomes compact JSON text. An array becomes the
+ * JSON text of its canonical elements, each a JSON string or null, nested as deep as it has dimensions. Whether null may
+ * be written is for the caller to judge: here it does not fit.
+ */
+export function coerceWrite(type: ValueType, raw: unknown): Coerced {
+  const long = fail(`a value of at most ${WRITE_VALUE_CHARS_MAX} characters`)
+  if (typeof raw === 'string' && raw.length > WRITE_VALUE_CHARS_MAX) return long
+  const text = canonicalWrite(type, raw)
+  if (text === undefined) return fail(writePhrase(type))
+  return text.length > WRITE_VALUE_CHARS_MAX ? long : ok(text)
+}
+
+function canonicalWrite(type: ValueType, raw: unknown): PlanValue | undefined {
+  if (type.logical === 'json') return canonicalJson(raw)
+  if (type.logical === 'array') return canonicalArray(type, raw)
+  const text = CANONICAL[type.logical](type, raw)
+  return text === undefined || tooLong(type, text) || tooFine(type, text) ? undefined : text
+}
+
+/** Declared lengths count characters, not the units of this process's strings. */
+function tooLong({ charsMax }: ValueType, text: string): boolean {
+  return charsMax !== undefined && text.length > charsMax && [...text].length > charsMax
+}
+
+/** Whether the column would round the value: what it keeps must be what was sent. */
+function tooFine({ fractionDigitsMax }: ValueType, text: string): boolean {
+  if (fractionDigitsMax === undefined) return false
+  const point = text.indexOf('.')
+  if (point < 0) return false
+  let kept = 0
+  // Zeros at the end are no digits that would be lost.
+  for (let at = point + 1; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) break
+    if (digit > 0) kept = at - point
+  }
+  return kept > fractionDigitsMax
+}
+
+const TEXT: ValueType = { logical: 'text', native: 'text', equality: true, ordered: true }
+
+type Elements = readonly (string | null | Elements)[]
+
+/** Some clients send lists as their JSON text. */
+function listOf(raw: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(raw)) return raw
+  if (typeof raw !== 'string') return undefined
+  try {
+    const parsed: unknown = JSON.parse(raw)
+    return Array.isArray(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function canonicalArray(type: ValueType, raw: unknown): PlanValue | undefined {
+  const list = listOf(raw)
+  if (list === undefined) return undefined
+  const elements = list.length === 0 ? [] : arrayElements(type.element ?? TEXT, list, dimensions(list))
+  return elements === undefined ? undefined : JSON.stringify(elements)
+}
+
+/** The lengths of the list and of the first lists inside of it; all others must be like them. */
+function dimensions(list: readonly unknown[]): readonly number[] {
+  const [first] = list
+  return Array.isArray(first) ? [list.length, ...dimensions(first)] : [list.length]
+}
+
+function arrayElements(element: ValueType, list: readonly unknown[], shape: readonly number[]): Elements | undefined {
+  const [length, ...inner] = shape
+  if (list.length !== length || length === 0 || shape.length > ARRAY_DIMENSIONS_MAX) return undefined
+  // A list inside a list of JSON could be an element as well as a dimension.
+  if (element.logical === 'json' && inner.length > 0) return undefined
+  const elements: Elements[number][] = []
+  for (const item of list) {
+    const read = inner.length === 0 ? arrayElement(element, item) : innerElements(element, item, inner)
+    if (read === undefined) return undefined
+    elements.push(read)
+  }
+  return elements
+}
+
+function arrayElement(element: ValueType, item: unknown): string | null | undefined {
+  if (item === null) return null
+  return Array.isArray(item) ? undefined : canonicalWrite(element, item)
+}
+
+function innerElements(element: ValueType, item: unknown, shape: readonly number[]): Elements | undefined {
+  return Array.isArray(item) ? arrayElements(element, item, shape) : undefined
 }
 
 type Canonical = (type: ValueType, raw: unknown) => PlanValue | undefined
@@ -247,4 +346,23 @@ const PHRASES: Readonly<Record<LogicalType, (type: ValueType) => string>> = {
   unknown: () => 'a string without NUL and without half of a surrogate pair',
   json: () => 'no value: json cannot be compared, only is_null and not_null fit',
   array: () => 'no value: an array cannot be compared, only is_null and not_null fit',
+}
+
+function writePhrase(type: ValueType): string {
+  if (type.logical === 'json') {
+    return 'a JSON value; with whole numbers beyond ±9007199254740991 send it as JSON text, where they keep all digits'
+  }
+  if (type.logical === 'array') {
+    const element = type.element ?? TEXT
+    const nested =
+      element.logical === 'json'
+        ? 'a list among them as its JSON text'
+        : 'lists inside of it, if any, all of one length and not empty'
+    return `a list of values, each null or ${writePhrase(element)}; ${nested}`
+  }
+  const limits = [
+    ...(type.charsMax === undefined ? [] : [`of at most ${type.charsMax} characters`]),
+    ...(type.fractionDigitsMax === undefined ? [] : [`with at most ${type.fractionDigitsMax} fraction digits`]),
+  ]
+  return [PHRASES[type.logical](type), ...limits].join(', ')
 }

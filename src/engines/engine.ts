@@ -1,5 +1,5 @@
 import type { GatewayError } from '../core/errors.js'
-import type { ValidatedPlan } from '../core/plan.js'
+import type { ValidatedCall, ValidatedMutation, ValidatedPlan } from '../core/plan.js'
 import type { Result } from '../core/result.js'
 import type { EngineName, SchemaModel } from '../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../core/statement.js'
@@ -14,6 +14,8 @@ export interface EncodedCell {
 export interface Dialect {
   readonly engine: EngineName
   compile(plan: ValidatedPlan): CompiledStatement
+  compileMutation(plan: ValidatedMutation): CompiledMutation
+  compileCall(plan: ValidatedCall): CompiledCall
   /** `text` is the engine's own text of a value that is not NULL. */
   encodeCell(column: ResultColumn, text: string): EncodedCell
 }
@@ -47,6 +49,8 @@ export interface ExecuteOptions {
   /** The read ends with RESULT_TOO_LARGE beyond this many bytes of cells. */
   readonly bytesMax: number
   readonly cancellation: Cancellation
+  /** Present when the connector hands its callers to the database. */
+  readonly context?: SessionContext
 }
 
 /** Cells are the engine's own text, or null for NULL. */
@@ -66,12 +70,78 @@ export interface Introspector {
   introspect(schemas: readonly string[]): Promise<Result<SchemaModel, GatewayError>>
 }
 
+/**
+ * A writing transaction, in steps that every engine runs the same way: `lock` (update, soft delete: reads the row under
+ * lock), `write` (its rows are the result). The driver judges nothing but counts and flags.
+ */
+export interface CompiledMutation {
+  /**
+   * One row `[expected holds: t/f, nothing would change: t/f, …result columns]`; no row: it does not exist or is out of
+   * scope. Several where only the policy says that the key is one: as many as may be written, and one more to tell. Absent
+   * for `create`.
+   */
+  readonly lock?: CompiledStatement
+  /** Result columns, then one more: whether the written row is in scope (t/f). */
+  readonly write: CompiledStatement
+  readonly maxAffectedRows: number
+  readonly dryRun: boolean
+}
+
+/** `unchanged`: the row already held what was to be written, and nothing was. */
+export type MutationEnd =
+  | { readonly kind: 'written'; readonly rows: Rows; readonly affected: number }
+  | { readonly kind: 'unchanged'; readonly rows: Rows }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'expected_failed' }
+  | { readonly kind: 'too_many'; readonly affected: number }
+  | { readonly kind: 'out_of_scope' }
+
+/** `effect` is `unknown` when the connection was lost between sending COMMIT and its answer. */
+export interface WriteExecution {
+  readonly outcome: Result<MutationEnd, GatewayError>
+  readonly effect: 'none' | 'committed' | 'unknown'
+  readonly queueMs: number
+  readonly dbMs: number
+}
+
+/** A call of a routine as one transaction; `effect: read` runs it where nothing can be written. */
+export interface CompiledCall {
+  readonly statement: CompiledStatement
+  readonly effect: 'read' | 'write'
+  readonly dryRun: boolean
+  readonly rowCap: number
+  /** Which cells of the statement's rows are its columns, in order, where the engine gives more than was asked for. */
+  readonly cells?: readonly number[]
+}
+
+export interface CallExecution {
+  readonly outcome: Result<Rows, GatewayError>
+  readonly effect: 'none' | 'committed' | 'unknown'
+  readonly queueMs: number
+  readonly dbMs: number
+}
+
+/** Set for one transaction alone, as text: identity, roles (JSON list), claims (JSON object). */
+export interface SessionContext {
+  readonly identity: string
+  readonly roles: string
+  readonly claims: string
+}
+
+export interface Mutator {
+  mutate(mutation: CompiledMutation, options: ExecuteOptions): Promise<WriteExecution>
+}
+
+export interface ProcedureCaller {
+  call(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution>
+}
+
 export interface Executor {
   /** Runs on a connection that cannot write. A driver's message goes to `detail`, never to a public field or an entry. */
   execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution>
 }
 
-export interface Driver extends Introspector, Executor {
+export interface Driver extends Introspector, Executor, Mutator, ProcedureCaller {
   /** Open connections now: those that wait for a statement, and those that run one or are being opened. */
   readonly connections: { readonly idle: number; readonly busy: number }
   /** Ends every connection; settles within the drain deadline. */

@@ -3,38 +3,73 @@ import { pathOf, readEach, readList, readObject } from '../core/arguments.js'
 import { unreachable } from '../core/assert.js'
 import { type GatewayError, gatewayError } from '../core/errors.js'
 import { ORDER_COLUMNS_MAX } from '../core/limits.js'
-import type { GetPlan, Order, Plan, SearchPlan } from '../core/plan.js'
+import type { GetPlan, MutationPlan, Order, Plan, ProcedureCallPlan, QueryPlan, SearchPlan } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Column, Identifier } from '../core/schema-model.js'
-import { keyArguments, type PlanTarget } from '../core/tool-grammar.js'
+import {
+  type CallTarget,
+  keyArguments,
+  type PlanTarget,
+  type ReadTarget,
+  type WriteTarget,
+} from '../core/tool-grammar.js'
 import { buildAggregate } from './build-aggregate.js'
+import { buildCall } from './build-call.js'
+import { buildMutation } from './build-mutation.js'
 import {
   readColumn,
   readColumns,
   readDirection,
   readFilters,
+  readKey,
   readLimit,
-  readValue,
   type VisibleColumns,
 } from './coerce.js'
+
+/** A plan, and beside it the key under which it is to happen at most once, where a caller gave one. */
+export interface BuiltPlan<P extends Plan = Plan> {
+  readonly plan: P
+  /** 1 to 128 printable ASCII characters. Only for mutations and calls that are no dry run. */
+  readonly idempotencyKey?: string
+}
+
+export type BuildResult<P extends Plan = Plan> = Result<BuiltPlan<P>, GatewayError>
 
 /**
  * A tool call's arguments to a plan. Names are looked up among the caller's own columns of the operation and nowhere else.
  * Every refusal is an ARGUMENT_* with the path of the argument, what was expected, and the nearest valid name if one is near.
  */
-export function buildPlan(target: PlanTarget, args: unknown): Result<Plan, GatewayError> {
+export function buildPlan(target: ReadTarget, args: unknown): BuildResult<QueryPlan>
+export function buildPlan(target: WriteTarget, args: unknown): BuildResult<MutationPlan>
+export function buildPlan(target: CallTarget, args: unknown): BuildResult<ProcedureCallPlan>
+export function buildPlan(target: PlanTarget, args: unknown): BuildResult
+export function buildPlan(target: PlanTarget, args: unknown): BuildResult {
   // A client may leave `arguments` out altogether.
   const given = args === undefined ? {} : args
   switch (target.operation) {
     case 'get':
-      return buildGet(target.access, given)
     case 'search':
-      return buildSearch(target.access, given)
-    case 'aggregate':
-      return buildAggregate(target.access, given)
+    case 'aggregate': {
+      const plan = READERS[target.operation](target.access, given)
+      return plan.ok ? ok({ plan: plan.value }) : plan
+    }
+    case 'create':
+    case 'update':
+    case 'soft_delete':
+      return buildMutation(target, given)
+    case 'call':
+      return buildCall(target, given)
     default:
-      return unreachable(target.operation)
+      return unreachable(target)
   }
+}
+
+type ReadBuild = (access: TableAccess, args: unknown) => Result<QueryPlan, GatewayError>
+
+const READERS: Readonly<Record<ReadTarget['operation'], ReadBuild>> = {
+  get: buildGet,
+  search: buildSearch,
+  aggregate: buildAggregate,
 }
 
 function nameOf(column: Column): Identifier {
@@ -52,10 +87,7 @@ function buildGet(access: TableAccess, args: unknown): Result<GetPlan, GatewayEr
   const key = keyArguments(access.key)
   const entries = readObject(args, '', [...key.map(({ argument }) => argument), 'columns'])
   if (!entries.ok) return entries
-  const equalities = readEach(key, 'key', ({ argument, column }) => {
-    const value = readValue(column, entries.value.get(argument), argument)
-    return value.ok ? ok({ column: column.name, op: 'eq' as const, value: value.value }) : value
-  })
+  const equalities = readKey(key, entries.value)
   if (!equalities.ok) return equalities
   const columns = readSelection(access.columns.get, entries.value.get('columns'))
   if (!columns.ok) return columns

@@ -1,12 +1,21 @@
 import type { TableAccess } from '../core/access.js'
-import { choices, pathOf, readEach, readList, readObject, readWord, suggest } from '../core/arguments.js'
+import {
+  type ArgumentObject,
+  choices,
+  pathOf,
+  readEach,
+  readList,
+  readObject,
+  readWord,
+  suggest,
+} from '../core/arguments.js'
 import { type GatewayError, gatewayError } from '../core/errors.js'
 import { FILTERS_MAX, IN_VALUES_MAX } from '../core/limits.js'
 import { cleanText } from '../core/names.js'
-import type { Direction, Filter, FilterOp, PlanValue } from '../core/plan.js'
+import type { Direction, Filter, FilterOp, GetPlan, PlanValue } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Column, ValueType } from '../core/schema-model.js'
-import { filterOpsFor } from '../core/tool-grammar.js'
+import { filterOpsFor, type KeyArgument } from '../core/tool-grammar.js'
 import { coerceValue } from '../core/value.js'
 
 /** Columns by agent name that the caller may use in the operation. Nothing else is ever looked up, so a masked column is a missing one. */
@@ -57,12 +66,21 @@ export function readValue(column: Column, raw: unknown, path: string): Result<Pl
   const value = coerceValue(column.type, raw)
   if (value.ok) return value
   const code = raw === undefined ? 'ARGUMENT_MISSING' : 'ARGUMENT_VALUE'
-  return fail(gatewayError(code, { field: path, expected: value.error, ...suggestLabel(column, raw) }))
+  return fail(gatewayError(code, { field: path, expected: value.error, ...suggestLabel(column.type, raw) }))
 }
 
-function suggestLabel(column: Column, raw: unknown): { readonly suggestion?: string } {
-  if (typeof raw !== 'string' || column.type.labels === undefined) return {}
-  const shown = column.type.labels.filter((label) => cleanText(label, label.length + 1) === label)
+/** One equality a key column, in key order. */
+export function readKey(key: readonly KeyArgument[], entries: ArgumentObject): Result<GetPlan['key'], GatewayError> {
+  return readEach(key, 'key', ({ argument, column }) => {
+    const value = readValue(column, entries.get(argument), argument)
+    return value.ok ? ok({ column: column.name, op: 'eq' as const, value: value.value }) : value
+  })
+}
+
+/** The nearest label that is fit to be shown, for a value that is none of them. */
+export function suggestLabel(type: ValueType, raw: unknown): { readonly suggestion?: string } {
+  if (typeof raw !== 'string' || type.labels === undefined) return {}
+  const shown = type.labels.filter((label) => cleanText(label, label.length + 1) === label)
   return suggest(raw, shown)
 }
 

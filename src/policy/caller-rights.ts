@@ -1,30 +1,52 @@
-import type { EffectiveRights, ReadOperation, Relation, TableAccess } from '../core/access.js'
-import { CELL_CHARS_MAX, PAGE_SIZE, QUERY_TIMEOUT_MS, RESPONSE_CHARS_MAX, ROW_CAP } from '../core/limits.js'
+import {
+  type EffectiveRights,
+  type ProcedureAccess,
+  type ReadOperation,
+  type Relation,
+  type TableAccess,
+  type TableOperation,
+  WRITE_OPERATIONS,
+  type WriteAccess,
+  type WriteOperation,
+} from '../core/access.js'
 import type { CallLimits } from '../core/plan.js'
-import type { Column, ForeignKey, Identifier } from '../core/schema-model.js'
+import type { ForeignKey, Identifier } from '../core/schema-model.js'
+import { callLimits, columnAt, EMPTY_VIEW, groupsOf, type Visible, viewOf, visible } from './caller-columns.js'
+import {
+  type CallerWrite,
+  callerWrite,
+  isNamed,
+  type ReadGround,
+  type WriteSights,
+  writeSights,
+} from './caller-writes.js'
 import type { Comment } from './comment-mentions.js'
 import {
   type ColumnView,
   type CompiledIdentity,
   type CompiledPolicy,
+  type CompiledProcedure,
   type CompiledRole,
   type CompiledTable,
   includes,
+  type TableFilters,
 } from './compiled-policy.js'
-import type { PolicyLimits } from './policy-document.js'
 import type { RowFilter } from './row-filter.js'
 
 /** What the policy gives to everybody with one set of roles and one override. Depends on no claim. */
 export interface CallerRights {
   readonly rights: EffectiveRights
   readonly tables: ReadonlyMap<CompiledTable, CallerTable>
+  /** By the catalog's own id. */
+  readonly procedures: ReadonlyMap<string, ProcedureAccess>
 }
 
 export interface CallerTable {
   readonly access: TableAccess
   readonly views: Readonly<Record<ReadOperation, ColumnView>>
-  /** The table's own row filters: every one holds for every caller. */
-  readonly filters: readonly RowFilter[]
+  readonly writes: Readonly<Partial<Record<WriteOperation, CallerWrite>>>
+  readonly filters: TableFilters
+  readonly softDeleteColumn: Identifier | undefined
   /** The granting roles' row filters, one group a role; undefined where a granting role sees all rows. */
   readonly groups: Readonly<Record<ReadOperation, readonly (readonly RowFilter[])[] | undefined>>
 }
@@ -36,14 +58,8 @@ interface Sight {
   readonly aggregators: readonly CompiledRole[]
   readonly read: Visible
   readonly aggregate: Visible
+  readonly writes: WriteSights
 }
-
-/** By position in `table.columns`. */
-type Visible = readonly boolean[]
-
-/** Distinct views of one table that are kept; more than there are sensible combinations of masks. */
-const VIEWS_KEPT_MAX = 64
-const EMPTY_VIEW: ColumnView = { byAgentName: new Map(), byName: new Map() }
 
 /** Works out everything for one set of roles; linear in tables and columns. `roles`: those of the policy, each once. */
 export function callerRights(
@@ -54,18 +70,46 @@ export function callerRights(
 ): CallerRights {
   const sights = new Map<CompiledTable, Sight>()
   for (const table of policy.tables) {
-    const sight = sightOf(table, roles)
+    const sight = sightOf(table, roles, identity)
     if (sight !== undefined) sights.set(table, sight)
   }
+  const mentions = mentionCheck(sights, policy)
   const tables = new Map<CompiledTable, CallerTable>()
-  for (const sight of sights.values()) tables.set(sight.table, callerTable(sight, sights, policy, identity))
+  for (const sight of sights.values())
+    tables.set(sight.table, callerTable(sight, { sights, mentions, policy, identity }))
   const accesses = [...tables.values()].map(({ access }) => access)
   const byToolBase = new Map(accesses.map((access) => [access.toolBase, access]))
-  return { rights: { key, tables: accesses, byToolBase }, tables }
+  const procedures = policy.procedures.flatMap((procedure) => {
+    const callers = roles.filter((role) => includes(role.calls, procedure))
+    const withheld = callers.length === 0 || (procedure.effect === 'write' && identity?.readOnly === true)
+    return withheld ? [] : [procedureAccess(procedure, mentions, callLimits(policy, procedure, callers, identity))]
+  })
+  return {
+    rights: { key, tables: accesses, byToolBase, procedures },
+    tables,
+    procedures: new Map(procedures.map((access) => [access.routine.catalogId, access])),
+  }
 }
 
-/** Undefined where nothing is granted or nothing would be seen: such a table does not exist for the caller. */
-function sightOf(table: CompiledTable, roles: readonly CompiledRole[]): Sight | undefined {
+function procedureAccess(procedure: CompiledProcedure, mentions: MentionCheck, limits: CallLimits): ProcedureAccess {
+  const { routine, tool, effect, comment, parameters, fields } = procedure
+  return {
+    routine,
+    tool,
+    effect,
+    ...(comment !== undefined && mentions(comment) ? { comment: comment.text } : {}),
+    parameters,
+    ...(fields === undefined ? {} : { fields }),
+    limits,
+  }
+}
+
+/** Undefined where nothing is granted, or nothing would be seen or changed: the table does not exist for the caller. */
+function sightOf(
+  table: CompiledTable,
+  roles: readonly CompiledRole[],
+  identity: CompiledIdentity | undefined,
+): Sight | undefined {
   if (roles.some((role) => includes(role.denies, table))) return undefined
   const readers = roles.filter((role) => includes(role.reads, table))
   const aggregators =
@@ -74,113 +118,103 @@ function sightOf(table: CompiledTable, roles: readonly CompiledRole[]): Sight | 
       : roles.filter((role) => includes(role.reads, table) || includes(role.aggregates, table))
   const read = visible(table, table.shown, readers)
   const aggregate = visible(table, table.aggregable ?? [], aggregators)
-  if (!read.includes(true) && !aggregate.includes(true)) return undefined
-  return { table, readers, aggregators, read, aggregate }
+  const writes = writeSights(table, roles, identity)
+  if (!read.includes(true) && !aggregate.includes(true) && Object.keys(writes).length === 0) return undefined
+  return { table, readers, aggregators, read, aggregate, writes }
 }
 
-/**
- * A column is usable when a granting role without a row filter shows it, or when every granting role shows it: otherwise
- * a role that shows it for some rows would show it for rows that came through another.
- */
-function visible(table: CompiledTable, base: Visible, granting: readonly CompiledRole[]): Visible {
-  if (granting.length === 0) return []
-  const shows = (role: CompiledRole, position: number) => role.masks.get(table)?.has(position) !== true
-  if (granting.every((role) => !role.masks.has(table))) return base
-  const unfiltered = granting.filter((role) => !role.filters.has(table))
-  return base.map(
-    (shown, position) =>
-      shown && (unfiltered.some((role) => shows(role, position)) || granting.every((role) => shows(role, position))),
-  )
+/** What one table's rights are worked out from beside its own sight. */
+interface Surroundings {
+  readonly sights: ReadonlyMap<CompiledTable, Sight>
+  readonly mentions: MentionCheck
+  readonly policy: CompiledPolicy
+  readonly identity: CompiledIdentity | undefined
 }
 
-function callerTable(
-  sight: Sight,
-  sights: ReadonlyMap<CompiledTable, Sight>,
-  policy: CompiledPolicy,
-  identity: CompiledIdentity | undefined,
-): CallerTable {
+function callerTable(sight: Sight, surroundings: Surroundings): CallerTable {
   const { table, readers, aggregators } = sight
+  const { sights, mentions, policy } = surroundings
   const key = sight.read.length > 0 && table.key.every((position) => sight.read[position] === true) ? table.key : []
-  const operations = new Set<ReadOperation>()
-  if (key.length > 0) operations.add('get')
-  if (sight.read.includes(true)) operations.add('search')
-  if (sight.aggregate.includes(true)) operations.add('aggregate')
-  const mentions = mentionCheck(sights, policy)
-  const commentShown = table.columnComments.map((comment) => comment !== undefined && mentions(table, comment))
+  const commentShown = table.columnComments.map((comment) => comment !== undefined && mentions(comment, table))
   const search = viewOf(table, sight.read, commentShown)
-  const views = {
-    get: operations.has('get') ? search : EMPTY_VIEW,
-    search,
-    aggregate: viewOf(table, sight.aggregate, commentShown),
-  }
-  const comment = table.comment !== undefined && mentions(table, table.comment) ? table.comment.text : undefined
-  const granting = [...new Set([...readers, ...aggregators])]
+  const get = key.length > 0 ? search : EMPTY_VIEW
+  const views = { get, search, aggregate: viewOf(table, sight.aggregate, commentShown) }
+  const writes = callerWrites(sight, { readers, get, commentShown }, surroundings)
+  const comment = table.comment !== undefined && mentions(table.comment, table) ? table.comment.text : undefined
   const access: TableAccess = {
     table: table.table,
     toolBase: table.toolBase,
     ...(comment === undefined ? {} : { comment }),
     key: key.flatMap((position) => search.byName.get(columnAt(table, position).name) ?? []),
-    operations,
-    columns: { get: views.get.byAgentName, search: search.byAgentName, aggregate: views.aggregate.byAgentName },
+    operations: operationsOf(sight, key),
+    columns: { get: get.byAgentName, search: search.byAgentName, aggregate: views.aggregate.byAgentName },
+    writes: writeAccesses(writes),
     relations: relationsOf(sight, sights, policy),
-    limits: callLimits(policy, table, granting, identity),
+    limits: tableLimits(sight, writes, surroundings),
   }
   const readGroups = groupsOf(table, readers)
   const groups = { get: readGroups, search: readGroups, aggregate: groupsOf(table, aggregators) }
-  return { access, views, filters: table.filters, groups }
+  return { access, views, writes, filters: table.filters, softDeleteColumn: table.softDeleteColumn, groups }
 }
 
-function columnAt(table: CompiledTable, position: number): Column {
-  const column = table.bare[position]
-  if (column === undefined) throw new Error(`no column at ${position} of ${table.toolBase}`)
-  return column
+function operationsOf(sight: Sight, key: readonly number[]): ReadonlySet<TableOperation> {
+  const operations = new Set<TableOperation>()
+  if (key.length > 0) operations.add('get')
+  if (sight.read.includes(true)) operations.add('search')
+  if (sight.aggregate.includes(true)) operations.add('aggregate')
+  for (const operation of WRITE_OPERATIONS) if (sight.writes[operation] !== undefined) operations.add(operation)
+  return operations
 }
 
-function groupsOf(
-  table: CompiledTable,
-  granting: readonly CompiledRole[],
-): readonly (readonly RowFilter[])[] | undefined {
-  const groups: (readonly RowFilter[])[] = []
-  for (const role of granting) {
-    const group = role.filters.get(table)
-    if (group === undefined) return undefined
-    groups.push(group)
+function callerWrites(sight: Sight, reads: ReadGround, { policy, identity }: Surroundings): CallerTable['writes'] {
+  const { table } = sight
+  const writes: Partial<Record<WriteOperation, CallerWrite>> = {}
+  for (const operation of WRITE_OPERATIONS) {
+    const write = sight.writes[operation]
+    if (write === undefined) continue
+    const limits = callLimits(policy, table, write.writers, identity)
+    writes[operation] = callerWrite(table, operation, write, reads, limits)
   }
-  return groups
+  return writes
 }
 
-/** Whether a comment names only columns that the caller sees in some operation. */
-function mentionCheck(
-  sights: ReadonlyMap<CompiledTable, Sight>,
-  policy: CompiledPolicy,
-): (table: CompiledTable, comment: Comment) => boolean {
+function writeAccesses(writes: CallerTable['writes']): TableAccess['writes'] {
+  const accesses: Partial<Record<WriteOperation, WriteAccess>> = {}
+  for (const operation of WRITE_OPERATIONS) {
+    const write = writes[operation]
+    if (write !== undefined) accesses[operation] = write.access
+  }
+  return accesses
+}
+
+/** Reads go by the roles that grant reads, affected rows by those that grant changes: neither widens the other. */
+function tableLimits(sight: Sight, writes: CallerTable['writes'], { policy, identity }: Surroundings): CallLimits {
+  const { table, readers, aggregators } = sight
+  const ofWrites = WRITE_OPERATIONS.flatMap((operation) => writes[operation]?.limits ?? [])
+  const maxAffectedRows = Math.max(...ofWrites.map((limits) => limits.maxAffectedRows))
+  // Whoever reads a table aggregates it too, unless the table refuses aggregates.
+  const reading = aggregators.length > 0 ? aggregators : readers
+  const writing = WRITE_OPERATIONS.flatMap((operation) => sight.writes[operation]?.writers ?? [])
+  const ofReads = callLimits(policy, table, reading.length > 0 ? reading : writing, identity)
+  return ofWrites.length === 0 ? ofReads : { ...ofReads, maxAffectedRows }
+}
+
+/** Whether a comment, of a table or of none, names only columns that the caller sees in some operation. */
+type MentionCheck = (comment: Comment, table?: CompiledTable) => boolean
+
+function mentionCheck(sights: ReadonlyMap<CompiledTable, Sight>, policy: CompiledPolicy): MentionCheck {
   const seen = (table: CompiledTable | undefined, position: number) => {
     const sight = table && sights.get(table)
-    return sight !== undefined && (sight.read[position] === true || sight.aggregate[position] === true)
+    if (sight === undefined) return false
+    if (sight.read[position] === true || sight.aggregate[position] === true) return true
+    return WRITE_OPERATIONS.some((operation) => {
+      const write = sight.writes[operation]
+      return write !== undefined && isNamed(write, position)
+    })
   }
-  return (table, comment) =>
+  return (comment, table) =>
     comment.own.every((position) => seen(table, position)) &&
     comment.foreign.every((mention) => seen(policy.tableOf.get(mention.table), mention.column))
-}
-
-/** Callers who see the same share one view, so that thousands of tables times many roles stay small. */
-function viewOf(table: CompiledTable, shown: Visible, commentShown: readonly boolean[]): ColumnView {
-  if (!shown.includes(true)) return EMPTY_VIEW
-  const key = shown.map((is, position) => (is ? (commentShown[position] === true ? '2' : '1') : '0')).join('')
-  const known = table.views.get(key)
-  if (known !== undefined) return known
-  const byAgentName = new Map<string, Column>()
-  const byName = new Map<Identifier, Column>()
-  for (const [position, is] of shown.entries()) {
-    const column = (commentShown[position] === true ? table.commented : table.bare)[position]
-    if (!is || column === undefined) continue
-    byAgentName.set(column.agentName, column)
-    byName.set(column.name, column)
-  }
-  const view = { byAgentName, byName }
-  if (table.views.size >= VIEWS_KEPT_MAX) table.views.clear()
-  table.views.set(key, view)
-  return view
 }
 
 /** The foreign keys of the table itself whose every column, on both sides, the caller may read. */
@@ -212,30 +246,4 @@ function readableNames(sight: Sight, names: readonly Identifier[]): readonly str
     readable.push(columnAt(sight.table, position).agentName)
   }
   return readable
-}
-
-/**
- * The most specific limit wins: the identity's, else its roles', else the table's, else the policy's default, else the
- * gateway's own. With several granting roles the largest wins, where a role that sets none counts with what it would have
- * alone: another role never takes away.
- */
-export function callLimits(
-  policy: CompiledPolicy,
-  table: CompiledTable | undefined,
-  granting: readonly CompiledRole[],
-  identity: CompiledIdentity | undefined,
-): CallLimits {
-  const limit = (name: keyof PolicyLimits, own: number): number => {
-    const base = table?.limits[name] ?? policy.defaults[name] ?? own
-    const byRoles = granting.length === 0 ? base : Math.max(...granting.map((role) => role.limits[name] ?? base))
-    return identity?.limits[name] ?? byRoles
-  }
-  const rowCap = limit('row_cap', ROW_CAP)
-  return {
-    rowCap,
-    pageSize: Math.min(limit('page_size', PAGE_SIZE), rowCap),
-    queryTimeoutMs: limit('query_timeout_ms', QUERY_TIMEOUT_MS),
-    responseCharsMax: limit('response_chars_max', RESPONSE_CHARS_MAX),
-    cellCharsMax: limit('cell_chars_max', CELL_CHARS_MAX),
-  }
 }

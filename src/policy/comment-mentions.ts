@@ -75,6 +75,15 @@ export class MentionFinder {
     }
   }
 
+  /** The comment of what is no table; `hidden` are names of its own that are shown to nobody. */
+  commentOf(raw: string | undefined, hidden: readonly string[]): Comment | undefined {
+    if (raw === undefined) return undefined
+    const text = cleanText(raw, COMMENT_CHARS_MAX)
+    const searched = folded(raw)
+    if (text === '' || hidden.some((name) => folded(name) !== '' && hasWord(searched, folded(name)))) return undefined
+    return { text, own: [], foreign: searched.includes('.') ? this.#foreign(undefined, searched) : [] }
+  }
+
   #comment(table: Table, names: readonly string[], raw: string | undefined): Comment | undefined {
     if (raw === undefined) return undefined
     const text = cleanText(raw, COMMENT_CHARS_MAX)
@@ -84,7 +93,7 @@ export class MentionFinder {
     return { text, own, foreign: searched.includes('.') ? this.#foreign(table, searched) : [] }
   }
 
-  #foreign(own: Table, searched: string): readonly Mention[] {
+  #foreign(own: Table | undefined, searched: string): readonly Mention[] {
     const text = searched.replace(QUOTES, '')
     const mentions: Mention[] = []
     for (let dot = text.indexOf('.'); dot !== -1; dot = text.indexOf('.', dot + 1)) {

@@ -1,8 +1,18 @@
+import { WRITE_OPERATIONS } from '../core/access.js'
 import type { KnownObjects } from '../core/known-objects.js'
 import type { Column, SchemaModel, TableRef } from '../core/schema-model.js'
+import { ColumnResolver } from './column-resolver.js'
 import { type Comment, MentionFinder } from './comment-mentions.js'
-import { ColumnResolver, draftTables, type TableDraft } from './compile-table.js'
-import type { CompiledIdentity, CompiledPolicy, CompiledRole, CompiledTable, Grant } from './compiled-policy.js'
+import { compileProcedures } from './compile-procedures.js'
+import { draftTables, type TableDraft } from './compile-table.js'
+import type {
+  CompiledIdentity,
+  CompiledPolicy,
+  CompiledProcedure,
+  CompiledRole,
+  CompiledTable,
+  Grant,
+} from './compiled-policy.js'
 import type { IdentityPolicy, PolicyDocument, PolicyLimits, RolePolicy } from './policy-document.js'
 import { Findings, type PolicyFinding, quoted } from './policy-finding.js'
 import type { RowFilter } from './row-filter.js'
@@ -39,12 +49,14 @@ export function compileDocument(
   for (const draft of drafts.values()) {
     if (!findings.withheld.has(draft.name)) tables.set(draft.name, compileTable(draft, finder))
   }
+  const procedures = compileProcedures(document.procedures, schema.routines, { ...options, finder }, findings)
   const compiled = {
     schema,
     defaults: document.defaults,
     tables: [...tables.values()].sort((a, b) => (a.toolBase < b.toolBase ? -1 : 1)),
     tableOf: new Map([...tables.values()].map((table) => [table.table, table])),
-    roles: new Map(roles.map((role) => [role.name, compileRole(role, tables)])),
+    procedures: [...procedures.values()].sort((a, b) => (a.tool < b.tool ? -1 : 1)),
+    roles: new Map(roles.map((role) => [role.name, compileRole(role, tables, procedures)])),
     identities: new Map(Object.entries(document.identities).map(([name, policy]) => [name, identityOf(name, policy)])),
   }
   return { policy: { ...compiled, find: finderByRef(compiled.tables) }, findings: findings.list }
@@ -58,7 +70,7 @@ function draftRole(
 ): RoleDraft {
   const masks = new Map<string, ReadonlySet<number>>()
   const filters = new Map<string, readonly RowFilter[]>()
-  const granted = new Set([...(policy.read ?? []), ...(policy.aggregate ?? [])])
+  const granted = new Set((['read', 'aggregate', ...WRITE_OPERATIONS] as const).flatMap((grant) => policy[grant] ?? []))
   const resolverOf = (table: string, rule: string): ColumnResolver | undefined => {
     if (!granted.has(table) && !granted.has('*')) {
       const text = `${rule} limits ${quoted(table)}, which role ${quoted(name)} does not grant; the rule does nothing.`
@@ -77,18 +89,68 @@ function draftRole(
     const resolver = resolverOf(table, rule)
     if (resolver !== undefined) filters.set(table, resolver.filters(list, rule))
   }
+  warnOfVoidGrants(name, policy, drafts, findings)
+  warnOfMaskedCreates(name, policy, { drafts, masks }, findings)
   return { name, policy, masks, filters }
 }
 
-function compileRole(draft: RoleDraft, tables: ReadonlyMap<string, CompiledTable>): CompiledRole {
+/** `*` grants whatever there is; a table that is named for a mutation it does not have was meant to have it. */
+function warnOfVoidGrants(
+  role: string,
+  policy: RolePolicy,
+  drafts: ReadonlyMap<string, TableDraft>,
+  findings: Findings,
+): void {
+  for (const operation of WRITE_OPERATIONS) {
+    for (const table of policy[operation] ?? []) {
+      const draft = drafts.get(table)
+      if (draft === undefined || draft.policy[operation] !== undefined) continue
+      const text = `roles.${role}.${operation} names ${quoted(table)}, which has no ${operation} of its own; the grant does nothing.`
+      findings.warn({ kind: 'grant_without_section', table, text })
+    }
+  }
+}
+
+/** A role whose mask hides what only a caller can fill grants a create that nobody with this role alone has. */
+function warnOfMaskedCreates(
+  role: string,
+  policy: RolePolicy,
+  { drafts, masks }: { readonly drafts: ReadonlyMap<string, TableDraft>; readonly masks: RoleDraft['masks'] },
+  findings: Findings,
+): void {
+  for (const [table, masked] of masks) {
+    const draft = drafts.get(table)
+    const create = draft?.writes.operations.create
+    const grants = policy.create?.includes(table) === true || policy.create?.includes('*') === true
+    const missing = create?.required.find((position) => masked.has(position))
+    if (!grants || draft === undefined || missing === undefined) continue
+    const column = draft.table.columns[missing]?.name ?? ''
+    const text = `roles.${role} grants create of ${quoted(table)} and masks ${quoted(column)}, without which no row can be made; with this role alone there is no create.`
+    findings.warn({ kind: 'create_incomplete', table, column, text })
+  }
+}
+
+function grantOf<T>(names: readonly string[] | undefined, members: ReadonlyMap<string, T>): Grant<T> {
+  return names?.includes('*') === true ? 'all' : new Set((names ?? []).flatMap((name) => members.get(name) ?? []))
+}
+
+function compileRole(
+  draft: RoleDraft,
+  tables: ReadonlyMap<string, CompiledTable>,
+  procedures: ReadonlyMap<string, CompiledProcedure>,
+): CompiledRole {
   const { name, policy } = draft
-  const grant = (names: readonly string[] | undefined): Grant =>
-    names?.includes('*') === true ? 'all' : new Set((names ?? []).flatMap((table) => tables.get(table) ?? []))
   return {
     name,
-    reads: grant(policy.read),
-    aggregates: grant(policy.aggregate),
-    denies: grant(policy.deny),
+    reads: grantOf(policy.read, tables),
+    aggregates: grantOf(policy.aggregate, tables),
+    writes: {
+      create: grantOf(policy.create, tables),
+      update: grantOf(policy.update, tables),
+      soft_delete: grantOf(policy.soft_delete, tables),
+    },
+    calls: grantOf(policy.call, procedures),
+    denies: grantOf(policy.deny, tables),
     masks: byTable(draft.masks, tables),
     filters: byTable(draft.filters, tables),
     limits: policy,
@@ -112,7 +174,8 @@ function identityOf(name: string, policy: IdentityPolicy): CompiledIdentity {
 }
 
 function compileTable(draft: TableDraft, finder: MentionFinder): CompiledTable {
-  const { table, toolBase, positions, shown, aggregable, key, filters } = draft
+  const { table, toolBase, positions, shown, aggregable, key, filters, writes } = draft
+  const { notDeleted, column: softDeleteColumn } = writes.softDelete ?? {}
   const comments = finder.commentsOf(table)
   const limits: PolicyLimits = draft.policy
   const bare = table.columns.map(withoutComment)
@@ -123,7 +186,9 @@ function compileTable(draft: TableDraft, finder: MentionFinder): CompiledTable {
     shown,
     aggregable,
     key,
-    filters,
+    filters: { existing: notDeleted === undefined ? filters : [...filters, notDeleted], created: filters },
+    writes: writes.operations,
+    softDeleteColumn,
     limits,
     comment: comments.table,
     columnComments: comments.columns,

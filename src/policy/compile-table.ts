@@ -2,11 +2,13 @@ import type { KnownTable } from '../core/known-objects.js'
 import { agentColumnName, toolBaseName } from '../core/names.js'
 import { type Column, qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
+import { ColumnResolver } from './column-resolver.js'
 import type { CompileOptions } from './compile-document.js'
+import { compileWrites, type TableWrites } from './compile-writes.js'
 import { withRelations } from './declared-relations.js'
-import type { PolicyFilter, TablePolicy } from './policy-document.js'
+import type { TablePolicy } from './policy-document.js'
 import { type Findings, quoted } from './policy-finding.js'
-import { compileFilter, type RowFilter } from './row-filter.js'
+import type { RowFilter } from './row-filter.js'
 
 /** A table that the policy names and the catalog has, with what the policy says of it resolved as far as it could be. */
 export interface TableDraft {
@@ -21,6 +23,7 @@ export interface TableDraft {
   readonly aggregable: readonly boolean[] | undefined
   readonly key: readonly number[]
   readonly filters: readonly RowFilter[]
+  readonly writes: TableWrites
 }
 
 /** Resolves the tables of a policy. A table that is not in `findings.withheld` afterwards may be served. */
@@ -83,6 +86,7 @@ function draftTable(
     aggregable: aggregate === false ? undefined : aggregable,
     key,
     filters: resolver.filters(policy.row_filter ?? [], 'row_filter'),
+    writes: compileWrites(resolver, policy, { shown, key }),
   }
 }
 
@@ -172,69 +176,5 @@ function withholdClashes(drafts: Iterable<TableDraft>, findings: Findings): void
       const text = `${names} would all have tools named after ${quoted(base)}; they are withheld. Give each a tool_name of its own.`
       findings.withhold({ kind: 'tool_name_clash', table: name, text })
     }
-  }
-}
-
-/** Resolves what the policy says about the columns of one table; whatever it does not find withholds the table. */
-export class ColumnResolver {
-  readonly name: string
-  readonly table: Table
-  readonly findings: Findings
-  readonly byName: ReadonlyMap<string, number>
-  readonly confirmed: readonly boolean[]
-
-  constructor(
-    name: string,
-    table: Table,
-    findings: Findings,
-    columns: { readonly positions: ReadonlyMap<string, number>; readonly confirmed: readonly boolean[] },
-  ) {
-    this.name = name
-    this.table = table
-    this.findings = findings
-    this.byName = columns.positions
-    this.confirmed = columns.confirmed
-  }
-
-  /** `rule`: where the policy names them, for the operator. */
-  positions(columns: readonly string[] | undefined, rule: string): ReadonlySet<number> {
-    const found = new Set<number>()
-    for (const column of columns ?? []) {
-      const position = this.#position(column, rule)
-      if (position !== undefined) found.add(position)
-    }
-    return found
-  }
-
-  filters(filters: readonly PolicyFilter[], rule: string): readonly RowFilter[] {
-    const compiled: RowFilter[] = []
-    for (const filter of filters) {
-      const position = this.#position(filter.column, rule)
-      const column = position === undefined ? undefined : this.table.columns[position]
-      if (position === undefined || column === undefined) continue
-      if (this.confirmed[position] !== true) {
-        const text = `${rule} filters by column ${quoted(column.name)} of ${quoted(this.name)}, which is not the column it was when the policy was applied; the table is withheld until it is applied again.`
-        this.findings.withhold({ kind: 'column_changed', table: this.name, column: column.name, text })
-        continue
-      }
-      const result = compileFilter(filter, column)
-      if (result.ok) {
-        compiled.push(result.value)
-        continue
-      }
-      const { kind, text } = result.error
-      const whole = `In ${rule}, column ${quoted(column.name)} of ${quoted(this.name)}: ${text}; the table is withheld.`
-      this.findings.withhold({ kind, table: this.name, column: column.name, text: whole })
-    }
-    return compiled
-  }
-
-  #position(column: string, rule: string): number | undefined {
-    const position = this.byName.get(column)
-    if (position !== undefined) return position
-    const text = `${rule} names column ${quoted(column)}, which ${quoted(this.name)} does not have; the table is withheld.`
-    const hint = this.findings.suggestion(column, this.byName.keys())
-    this.findings.withhold({ kind: 'column_unknown', table: this.name, column, text: text + hint })
-    return undefined
   }
 }

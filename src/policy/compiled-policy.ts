@@ -1,6 +1,17 @@
-import type { Column, Identifier, SchemaModel, Table, TableRef } from '../core/schema-model.js'
+import type { WriteOperation } from '../core/access.js'
+import type {
+  Column,
+  Identifier,
+  ResultField,
+  Routine,
+  RoutineParameter,
+  SchemaModel,
+  Table,
+  TableRef,
+} from '../core/schema-model.js'
 import type { Comment } from './comment-mentions.js'
 import type { PolicyLimits } from './policy-document.js'
+import type { Preset } from './preset.js'
 import type { RowFilter } from './row-filter.js'
 
 /** A policy once it has met its database: every name resolved, what could not be resolved withheld. */
@@ -10,6 +21,8 @@ export interface CompiledPolicy {
   /** Ordered by tool base. */
   readonly tables: readonly CompiledTable[]
   readonly tableOf: ReadonlyMap<Table, CompiledTable>
+  /** Ordered by tool. */
+  readonly procedures: readonly CompiledProcedure[]
   readonly roles: ReadonlyMap<string, CompiledRole>
   readonly identities: ReadonlyMap<string, CompiledIdentity>
   find(ref: TableRef): CompiledTable | undefined
@@ -26,7 +39,11 @@ export interface CompiledTable {
   readonly aggregable: readonly boolean[] | undefined
   /** Positions of the key, policy-given or primary; empty without one, or where a part cannot be compared. */
   readonly key: readonly number[]
-  readonly filters: readonly RowFilter[]
+  readonly filters: TableFilters
+  /** What can be changed, before any role grants it. */
+  readonly writes: Readonly<Partial<Record<WriteOperation, CompiledWrite>>>
+  /** Marks a row as deleted; what a written row satisfies says nothing of it. */
+  readonly softDeleteColumn: Identifier | undefined
   readonly limits: PolicyLimits
   readonly comment: Comment | undefined
   readonly columnComments: readonly (Comment | undefined)[]
@@ -35,6 +52,34 @@ export interface CompiledTable {
   readonly bare: readonly Column[]
   /** Column views made so far, shared by all callers who see the same; bounded where it is filled. */
   readonly views: Map<string, ColumnView>
+}
+
+/** The table's own row filters: every one holds for every caller. */
+export interface TableFilters {
+  /** Of rows that are there: not being marked as deleted is one more. */
+  readonly existing: readonly RowFilter[]
+  readonly created: readonly RowFilter[]
+}
+
+/** One mutation of a table. A soft delete is one whose every column is preset. */
+export interface CompiledWrite {
+  /** What a caller may set, before any role hides more. */
+  readonly columns: readonly boolean[]
+  /** `create`: positions that only the caller can fill. */
+  readonly required: readonly number[]
+  readonly presets: readonly Preset[]
+}
+
+export interface CompiledProcedure {
+  readonly routine: Routine
+  readonly tool: string
+  readonly effect: 'read' | 'write'
+  readonly comment: Comment | undefined
+  /** Those that take a value, in order. */
+  readonly parameters: readonly RoutineParameter[]
+  /** Columns of the result that the policy lets through; undefined for a scalar or nothing. */
+  readonly fields: readonly ResultField[] | undefined
+  readonly limits: PolicyLimits
 }
 
 export interface ColumnView {
@@ -46,13 +91,15 @@ export interface CompiledRole {
   readonly name: string
   readonly reads: Grant
   readonly aggregates: Grant
+  readonly writes: Readonly<Record<WriteOperation, Grant>>
+  readonly calls: Grant<CompiledProcedure>
   readonly denies: Grant
   readonly masks: ReadonlyMap<CompiledTable, ReadonlySet<number>>
   readonly filters: ReadonlyMap<CompiledTable, readonly RowFilter[]>
   readonly limits: PolicyLimits
 }
 
-export type Grant = 'all' | ReadonlySet<CompiledTable>
+export type Grant<T = CompiledTable> = 'all' | ReadonlySet<T>
 
 export interface CompiledIdentity {
   readonly name: string
@@ -60,6 +107,6 @@ export interface CompiledIdentity {
   readonly limits: PolicyLimits
 }
 
-export function includes(grant: Grant, table: CompiledTable): boolean {
-  return grant === 'all' || grant.has(table)
+export function includes<T>(grant: Grant<T>, member: T): boolean {
+  return grant === 'all' || grant.has(member)
 }

@@ -17,7 +17,7 @@ import {
   type Filter,
   type GetPlan,
   type Metric,
-  type Plan,
+  type QueryPlan,
   type SearchPlan,
 } from '../core/plan.js'
 import type { Column, Identifier } from '../core/schema-model.js'
@@ -32,13 +32,13 @@ export interface PlanGround {
 }
 
 /** A refusal, or undefined where everything holds. */
-type Check = GatewayError | undefined
+export type Check = GatewayError | undefined
 
 /**
  * Checks every name, operator and count of a plan, trusting nothing about how it was built. A hidden column is refused
  * exactly like one that does not exist: the checks see nothing but the caller's own view.
  */
-export function checkPlan(plan: Plan, ground: PlanGround): GatewayError | undefined {
+export function checkPlan(plan: QueryPlan, ground: PlanGround): GatewayError | undefined {
   switch (plan.kind) {
     case 'get':
       return checkGet(plan, ground)
@@ -52,17 +52,18 @@ export function checkPlan(plan: Plan, ground: PlanGround): GatewayError | undefi
 }
 
 function checkGet(plan: GetPlan, ground: PlanGround): Check {
+  return checkKey(plan.key, ground.key) ?? checkSelection(plan.columns, ground)
+}
+
+/** One equality for each column of the key, in key order, and nothing else. */
+export function checkKey(given: GetPlan['key'], key: readonly Column[]): Check {
   const complete =
-    plan.key.length === ground.key.length &&
-    plan.key.every((part, index) => part.op === 'eq' && part.column === ground.key[index]?.name)
+    given.length === key.length && given.every((part, index) => part.op === 'eq' && part.column === key[index]?.name)
   if (!complete) {
-    const expected = `one value for each of ${ground.key.map((column) => column.agentName).join(', ')}`
+    const expected = `one value for each of ${key.map((column) => column.agentName).join(', ')}`
     return gatewayError('ARGUMENT_MISSING', { expected })
   }
-  return (
-    first(plan.key, (part, index) => checkFilter(part, ground.key[index]?.agentName ?? 'key', ground)) ??
-    checkSelection(plan.columns, ground)
-  )
+  return first(given, (part, index) => checkValue(part.value, key[index]?.agentName ?? 'key'))
 }
 
 function checkSearch(plan: SearchPlan, ground: PlanGround): Check {
@@ -90,7 +91,7 @@ function checkAggregate(plan: AggregatePlan, ground: PlanGround): Check {
   )
 }
 
-function first<T>(items: readonly T[], check: (item: T, index: number) => Check): Check {
+export function first<T>(items: readonly T[], check: (item: T, index: number) => Check): Check {
   for (const [index, item] of items.entries()) {
     const refusal = check(item, index)
     if (refusal !== undefined) return refusal
@@ -98,7 +99,7 @@ function first<T>(items: readonly T[], check: (item: T, index: number) => Check)
   return undefined
 }
 
-function checkNotEmpty(items: readonly unknown[], field: string, expected: string): Check {
+export function checkNotEmpty(items: readonly unknown[], field: string, expected: string): Check {
   return items.length > 0 ? undefined : gatewayError('ARGUMENT_MISSING', { field, expected })
 }
 
@@ -111,7 +112,7 @@ function checkLimit(limit: number, { limits }: PlanGround): Check {
   return gatewayError('ARGUMENT_LIMIT', { field: 'limit', expected: `a whole number from 1 to ${limits.rowCap}` })
 }
 
-function unknownColumn(name: string, field: string, { view }: PlanGround): GatewayError {
+export function unknownColumn(name: string, field: string, view: ColumnView): GatewayError {
   const visible = [...view.byAgentName.keys()]
   return gatewayError('ARGUMENT_COLUMN', {
     field,
@@ -124,7 +125,7 @@ function unknownColumn(name: string, field: string, { view }: PlanGround): Gatew
 /** Runs a check on the column of this name, when the caller may use it. */
 function withColumn(name: Identifier, field: string, ground: PlanGround, check: (column: Column) => Check): Check {
   const column = ground.view.byName.get(name)
-  return column === undefined ? unknownColumn(name, field, ground) : check(column)
+  return column === undefined ? unknownColumn(name, field, ground.view) : check(column)
 }
 
 function checkSelection(columns: readonly Identifier[], ground: PlanGround): Check {
@@ -169,9 +170,9 @@ function checkOperand(filter: Filter, field: string): Check {
   }
 }
 
-function checkValue(value: unknown, field: string): Check {
-  if (typeof value === 'string' && value.length <= VALUE_CHARS_MAX) return undefined
-  return gatewayError('ARGUMENT_VALUE', { field, expected: `a value of at most ${VALUE_CHARS_MAX} characters` })
+export function checkValue(value: unknown, field: string, charsMax = VALUE_CHARS_MAX): Check {
+  if (typeof value === 'string' && value.length <= charsMax) return undefined
+  return gatewayError('ARGUMENT_VALUE', { field, expected: `a value of at most ${charsMax} characters` })
 }
 
 function checkOrderColumn(name: Identifier, field: string, ground: PlanGround): Check {

@@ -1,17 +1,30 @@
-import type { EffectiveRights, ReadOperation } from '../core/access.js'
+import type { EffectiveRights, ReadOperation, TableOperation } from '../core/access.js'
 import { type GatewayError, gatewayError } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
 import { RIGHTS_CACHED_TABLES_MAX, TOOL_LISTS_CACHED_MAX } from '../core/limits.js'
-import type { CallLimits, Plan, Scope, ValidatedPlan } from '../core/plan.js'
+import type {
+  CallLimits,
+  MutationPlan,
+  ProcedureCallPlan,
+  QueryPlan,
+  Scope,
+  ValidatedCall,
+  ValidatedMutation,
+  ValidatedPlan,
+} from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Column, SchemaModel, TableRef } from '../core/schema-model.js'
-import { type CallerRights, type CallerTable, callerRights, callLimits } from './caller-rights.js'
+import { callLimits } from './caller-columns.js'
+import { type CallerRights, type CallerTable, callerRights } from './caller-rights.js'
+import type { CallerWrite } from './caller-writes.js'
 import { type CompileOptions, compileDocument } from './compile-document.js'
 import type { CompiledIdentity, CompiledPolicy } from './compiled-policy.js'
+import { checkCall, checkMutation } from './mutation-checks.js'
 import { checkPlan } from './plan-checks.js'
 import type { PolicyDocument } from './policy-document.js'
 import type { PolicyFinding } from './policy-finding.js'
-import { resolveScope } from './row-filter.js'
+import { resolvePresets, type Write } from './preset.js'
+import { resolveScope, scopeAside } from './row-filter.js'
 
 export type { CompileOptions } from './compile-document.js'
 export type { PolicyFinding } from './policy-finding.js'
@@ -55,7 +68,7 @@ export class PolicyEngine {
     return this.#caller(identity).rights
   }
 
-  identityAllowed(identity: Identity, ref: TableRef, operation: ReadOperation): boolean {
+  identityAllowed(identity: Identity, ref: TableRef, operation: TableOperation): boolean {
     return this.#table(identity, ref)?.access.operations.has(operation) === true
   }
 
@@ -63,21 +76,26 @@ export class PolicyEngine {
     return this.#override(identity)?.readOnly === true
   }
 
-  /** The document can grant no mutation, so nobody can mutate anything. */
-  identityCanMutate(_identity: Identity, _ref: TableRef): boolean {
-    return false
+  /** Whether any mutation of the table is the identity's. */
+  identityCanMutate(identity: Identity, ref: TableRef): boolean {
+    return Object.keys(this.#table(identity, ref)?.access.writes ?? {}).length > 0
   }
 
-  /** By agent-facing name, in table order; empty where the operation is not the identity's. */
-  visibleColumns(identity: Identity, ref: TableRef, operation: ReadOperation): ReadonlyMap<string, Column> {
-    return this.#table(identity, ref)?.access.columns[operation] ?? NOTHING
+  /**
+   * By agent-facing name, in table order; empty where the operation is not the identity's. For a mutation: the columns
+   * that it may set.
+   */
+  visibleColumns(identity: Identity, ref: TableRef, operation: TableOperation): ReadonlyMap<string, Column> {
+    const access = this.#table(identity, ref)?.access
+    if (access === undefined) return NOTHING
+    return isRead(operation) ? access.columns[operation] : (access.writes[operation]?.columns ?? NOTHING)
   }
 
   /**
    * The rows that the operation may touch. TOOL_UNKNOWN where it is not the identity's; POLICY_SCOPE where a claim that
    * the row filters need is missing or does not fit, with the claim named in `reason` alone.
    */
-  scope(identity: Identity, ref: TableRef, operation: ReadOperation): Result<Scope, GatewayError> {
+  scope(identity: Identity, ref: TableRef, operation: TableOperation): Result<Scope, GatewayError> {
     const caller = this.#table(identity, ref)
     if (caller?.access.operations.has(operation) !== true) return fail(gatewayError('TOOL_UNKNOWN'))
     return this.#scope(identity, caller, operation)
@@ -102,7 +120,7 @@ export class PolicyEngine {
    * Judges a plan from nothing but the policy, however it was built: authorization first, then row scope, then every
    * name, operator and count.
    */
-  validate<P extends Plan>(plan: P, identity: Identity): Result<ValidatedPlan<P>, GatewayError> {
+  validate<P extends QueryPlan>(plan: P, identity: Identity): Result<ValidatedPlan<P>, GatewayError> {
     const caller = this.#table(identity, plan.table)
     if (caller?.access.operations.has(plan.kind) !== true) return fail(gatewayError('TOOL_UNKNOWN'))
     const scope = this.#scope(identity, caller, plan.kind)
@@ -116,21 +134,77 @@ export class PolicyEngine {
     return ok(judged as ValidatedPlan<P>)
   }
 
+  /**
+   * Judges a mutation as `validate` judges a query. POLICY_SCOPE also where a claim that a preset needs is missing or
+   * does not fit: the row would be somebody else's.
+   */
+  validateMutation<P extends MutationPlan>(plan: P, identity: Identity): Result<ValidatedMutation<P>, GatewayError> {
+    const caller = this.#table(identity, plan.table)
+    const write = caller?.writes[plan.kind]
+    if (caller === undefined || write === undefined || this.identityReadOnly(identity)) {
+      return fail(gatewayError('TOOL_UNKNOWN'))
+    }
+    const scope = this.#scope(identity, caller, plan.kind)
+    if (!scope.ok) return scope
+    const presets = resolvePresets(write.presets, identity.claims)
+    if (!presets.ok) return fail(gatewayError('POLICY_SCOPE', { reason: presets.error }))
+    const refusal = checkMutation(plan, write)
+    if (refusal !== undefined) return fail(refusal)
+    const judged = {
+      plan,
+      table: caller.access.table,
+      writes: writesOf(plan, write, presets.value),
+      expected: expectedOf(plan, write),
+      scope: scope.value,
+      writtenScope: scopeAside(scope.value, caller.softDeleteColumn),
+      returning: write.access.returning,
+      key: write.key,
+      limits: write.limits,
+    }
+    // The one place where this brand is made, as above.
+    return ok(judged as unknown as ValidatedMutation<P>)
+  }
+
+  /** Judges a call of a function or procedure: that it is the identity's, and that its arguments are the parameters'. */
+  validateCall(plan: ProcedureCallPlan, identity: Identity): Result<ValidatedCall, GatewayError> {
+    const access = this.#caller(identity).procedures.get(plan.catalogId)
+    const { schema, name } = plan.routine
+    if (access === undefined || access.routine.ref.schema !== schema || access.routine.ref.name !== name) {
+      return fail(gatewayError('TOOL_UNKNOWN'))
+    }
+    const { routine, effect, fields, limits } = access
+    if (effect === 'write' && this.identityReadOnly(identity)) return fail(gatewayError('TOOL_UNKNOWN'))
+    const refusal = checkCall(plan, access)
+    if (refusal !== undefined) return fail(refusal)
+    const judged = { plan, routine, effect, ...(fields === undefined ? {} : { fields }), limits }
+    // The one place where this brand is made, as above.
+    return ok(judged as ValidatedCall)
+  }
+
   /** Tells a hidden column from a missing one, for the `reason` of an audit entry; never for a caller. */
   hiddenReason(
     identity: Identity,
     ref: TableRef,
-    operation: ReadOperation,
+    operation: TableOperation,
     agentName: string,
   ): 'column_masked' | 'column_unknown' {
     const columns = this.#policy.find(ref)?.table.columns ?? []
     const named = columns.find((column) => column.agentName === agentName || column.name === agentName)
     if (named === undefined) return 'column_unknown'
-    return this.visibleColumns(identity, ref, operation).has(named.agentName) ? 'column_unknown' : 'column_masked'
+    return this.#isUsable(identity, ref, operation, named.agentName) ? 'column_unknown' : 'column_masked'
   }
 
-  #scope(identity: Identity, caller: CallerTable, operation: ReadOperation): Result<Scope, GatewayError> {
-    const scope = resolveScope(caller.filters, caller.groups[operation], identity.claims)
+  /** A mutation names columns in two places, and one that is refused in either is not wholly the caller's. */
+  #isUsable(identity: Identity, ref: TableRef, operation: TableOperation, agentName: string): boolean {
+    if (!this.visibleColumns(identity, ref, operation).has(agentName)) return false
+    if (isRead(operation) || operation === 'create') return true
+    return this.#table(identity, ref)?.access.writes[operation]?.expectable.has(agentName) === true
+  }
+
+  #scope(identity: Identity, caller: CallerTable, operation: TableOperation): Result<Scope, GatewayError> {
+    const groups = isRead(operation) ? caller.groups[operation] : caller.writes[operation]?.groups
+    const filters = operation === 'create' ? caller.filters.created : caller.filters.existing
+    const scope = resolveScope(filters, groups, identity.claims)
     return scope.ok ? scope : fail(gatewayError('POLICY_SCOPE', { reason: scope.error }))
   }
 
@@ -170,4 +244,26 @@ export class PolicyEngine {
       this.#tablesKept -= tables.size
     }
   }
+}
+
+function isRead(operation: TableOperation): operation is ReadOperation {
+  return operation === 'get' || operation === 'search' || operation === 'aggregate'
+}
+
+/** The caller's values, then presets: no column is both, since a preset takes a column from the caller. */
+function writesOf(plan: MutationPlan, write: CallerWrite, presets: readonly Write[]): readonly Write[] {
+  const values = plan.kind === 'soft_delete' ? [] : plan.values
+  const own = values.flatMap(({ column: name, value }): readonly Write[] => {
+    const column = write.columns.byName.get(name)
+    return column === undefined ? [] : [{ column, value: { kind: 'value', value } }]
+  })
+  return [...own, ...presets]
+}
+
+function expectedOf(plan: MutationPlan, write: CallerWrite): ValidatedMutation['expected'] {
+  const expected = plan.kind === 'create' ? [] : plan.expected
+  return expected.flatMap(({ column: name, value }) => {
+    const column = write.expectable.byName.get(name)
+    return column === undefined ? [] : [{ column, value }]
+  })
 }

@@ -13,6 +13,19 @@ export type FindingKind =
   | 'relation_unusable'
   | 'tool_name_clash'
   | 'rule_without_grant'
+  | 'grant_without_section'
+  | 'preset_unusable'
+  | 'soft_delete_unusable'
+  | 'soft_delete_nullable'
+  | 'column_not_writable'
+  | 'table_not_writable'
+  | 'write_without_key'
+  | 'create_incomplete'
+  | 'procedure_unknown'
+  | 'procedure_ambiguous'
+  | 'procedure_unusable'
+  | 'result_column_unknown'
+  | 'effect_unproven'
 
 /**
  * Where a policy and the database it is used with disagree. For operators: it may name anything, so it never reaches a
@@ -21,12 +34,19 @@ export type FindingKind =
 export interface PolicyFinding {
   readonly kind: FindingKind
   readonly severity: 'error' | 'warning'
-  /** As the policy spells it. */
+  /** The part of the document that names what it is about. */
+  readonly section: 'tables' | 'procedures'
+  /** The table, or procedure, as the policy spells it. */
   readonly table: string
+  /** Whether the table, or procedure, does not exist for anybody because of it. */
+  readonly withholds: boolean
   readonly column?: string
   /** A whole sentence, suggestion included. */
   readonly text: string
 }
+
+type TableFinding = Omit<PolicyFinding, 'severity' | 'section' | 'withholds'>
+type ProcedureFinding = Omit<PolicyFinding, 'section' | 'table'>
 
 /** A suggestion compares with every name there is; a policy for another database would otherwise take minutes to judge. */
 const SUGGESTIONS_MAX = 100
@@ -39,18 +59,23 @@ export class Findings {
   #suggestions = 0
 
   /** The table does not exist for anybody. */
-  withhold(finding: Omit<PolicyFinding, 'severity'>): void {
+  withhold(finding: TableFinding): void {
     this.withheld.add(finding.table)
-    this.list.push({ ...finding, severity: 'error' })
+    this.list.push({ ...finding, section: 'tables', severity: 'error', withholds: true })
   }
 
   /** What the finding is about does not exist, and the table is served without it. */
-  void(finding: Omit<PolicyFinding, 'severity'>): void {
-    this.list.push({ ...finding, severity: 'error' })
+  void(finding: TableFinding): void {
+    this.list.push({ ...finding, section: 'tables', severity: 'error', withholds: false })
   }
 
-  warn(finding: Omit<PolicyFinding, 'severity'>): void {
-    this.list.push({ ...finding, severity: 'warning' })
+  warn(finding: TableFinding): void {
+    this.list.push({ ...finding, section: 'tables', severity: 'warning', withholds: false })
+  }
+
+  /** About a procedure; `withholds`: it does not exist for anybody. */
+  procedure(name: string, finding: ProcedureFinding): void {
+    this.list.push({ ...finding, section: 'procedures', table: name })
   }
 
   /** A sentence to append, or nothing where no name is near. */

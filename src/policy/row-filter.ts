@@ -2,7 +2,7 @@ import type { ClaimValue } from '../core/identity.js'
 import { IN_VALUES_MAX } from '../core/limits.js'
 import type { Filter, FilterOp, PlanValue, Scope } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
-import type { Column } from '../core/schema-model.js'
+import type { Column, Identifier } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
 import { coerceValue } from '../core/value.js'
 import type { ClaimSource, PolicyFilter, PolicyLiteral } from './policy-document.js'
@@ -110,4 +110,16 @@ function fillIn(part: Extract<RowFilter, { kind: 'claim' }>, claims: Claims): Re
   if (raws.length > IN_VALUES_MAX) return fail(`claim ${name} has more than ${IN_VALUES_MAX} values`)
   const values = coerceAll(part.column, raws)
   return values.ok ? ok(comparison(part.column, part.op, values.value)) : fail(`claim ${name} does not fit its column`)
+}
+
+/**
+ * What a written row must satisfy: the scope without what it says of the column that marks deleted rows, or marking one
+ * would be refused. It is taken from the scope as resolved, so a group that a missing claim dropped does not come back.
+ */
+export function scopeAside(scope: Scope, column: Identifier | undefined): Scope {
+  if (column === undefined) return scope
+  const without = (filters: readonly Filter[]) => filters.filter((filter) => filter.column !== column)
+  const all = without(scope.all)
+  const any = scope.any?.map(without)
+  return any === undefined || any.some((group) => group.length === 0) ? { all } : { all, any }
 }

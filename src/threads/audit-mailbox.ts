@@ -42,6 +42,7 @@ export function spawnAuditWorker(start: AuditWorkerStart): Worker {
 interface Batch {
   readonly number: number
   readonly records: AuditRecord[]
+  readonly intents: AuditRecord[]
   readonly listeners: OnDurable[]
   readonly deadlineMs: number
 }
@@ -115,12 +116,30 @@ export class AuditMailbox {
    * when it was refused or its time (`AUDIT_ACK_TIMEOUT_MS`) passed. After false the entry may exist all the same.
    */
   append(record: AuditRecord, onDurable: OnDurable): void {
+    this.#take(record, 'records', onDurable)
+  }
+
+  /** Whether intents can be kept, and so whether anything may be written: they need the buffer. */
+  get keepsIntents(): boolean {
+    return this.#settings.buffer !== undefined
+  }
+
+  /**
+   * Takes the record that becomes the entry of a writing call whose outcome never comes; the outcome's record, under the
+   * same id, takes its place. `onDurable` as for `append`; always false without a buffer.
+   */
+  intend(record: AuditRecord, onDurable: OnDurable): void {
+    if (this.keepsIntents) this.#take(record, 'intents', onDurable)
+    else queueMicrotask(() => onDurable(false))
+  }
+
+  #take(record: AuditRecord, list: 'records' | 'intents', onDurable: OnDurable): void {
     if (this.#stopping || this.#waitingRecords >= AUDIT_WAITING_RECORDS_MAX) {
       queueMicrotask(() => onDurable(false))
       return
     }
     this.#open ??= this.#newBatch()
-    this.#open.records.push(record)
+    this.#open[list].push(record)
     this.#open.listeners.push(onDurable)
     this.#waitingRecords += 1
   }
@@ -186,7 +205,8 @@ export class AuditMailbox {
   #newBatch(): Batch {
     setImmediate(this.#flush)
     this.#batches += 1
-    return { number: this.#batches, records: [], listeners: [], deadlineMs: this.#deps.nowMs() + this.#ackTimeoutMs }
+    const deadlineMs = this.#deps.nowMs() + this.#ackTimeoutMs
+    return { number: this.#batches, records: [], intents: [], listeners: [], deadlineMs }
   }
 
   #send(): void {
@@ -202,8 +222,8 @@ export class AuditMailbox {
     this.#thread?.port.postMessage(message)
   }
 
-  #postBatch({ number, records }: Batch): void {
-    this.#post({ kind: 'append', batch: number, records })
+  #postBatch({ number, records, intents }: Batch): void {
+    this.#post({ kind: 'append', batch: number, records, intents })
   }
 
   #expire(): void {
@@ -224,7 +244,7 @@ export class AuditMailbox {
     return this.#unanswered.splice(0, end === -1 ? this.#unanswered.length : end)
   }
 
-  #take(number: number): readonly Batch[] {
+  #takeNumber(number: number): readonly Batch[] {
     const index = this.#unanswered.findIndex((batch) => batch.number === number)
     return index === -1 ? [] : this.#unanswered.splice(index, 1)
   }
@@ -290,7 +310,7 @@ export class AuditMailbox {
         )
       case 'refused':
         this.#enter('refusing', message.reason)
-        return this.#settle(this.#take(message.batch), false)
+        return this.#settle(this.#takeNumber(message.batch), false)
       case 'observed':
         return this.#deps.observe(message.observation)
       case 'stopped':

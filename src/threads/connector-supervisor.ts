@@ -1,22 +1,23 @@
 import { unreachable } from '../core/assert.js'
-import { ERRORS, type ErrorCode } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
 import {
+  AUDIT_ACK_TIMEOUT_MS,
   BACKOFF_MAX_MS,
   BACKOFF_MIN_MS,
   CALL_DEADLINE_GRACE_MS,
   INTROSPECTION_TIMEOUT_MS,
   QUERY_TIMEOUT_MAX_MS,
 } from '../core/limits.js'
-import { encodeError } from '../core/tool-result.js'
 import type { ConnectorGauges } from '../observe/metrics.js'
 import type { Observe } from '../observe/observation.js'
+import { type CallListener, type CallRequest, type Connector, lostOutcome } from './connector.js'
 import type { Lane } from './connector-pool.js'
 import type { Gate } from './gate.js'
 import { Lanes } from './lanes.js'
 import type {
   ConnectorSettings,
   FromConnector,
+  IntentMessage,
   OutcomeMessage,
   PolicyToPrepare,
   PrepareReport,
@@ -26,57 +27,15 @@ import { type ListListener, ToolLists } from './tool-lists.js'
 
 export type ConnectorMode = 'starting' | 'ready' | 'unavailable' | 'draining' | 'stopped'
 
-export interface CallRequest {
-  readonly auditId: string
-  readonly identity: Identity
-  readonly tool: string
-  readonly args: unknown
-}
-
-/** The outcome with the epoch that judged it; the epoch is absent when no snapshot existed. */
-export type OutcomeListener = (outcome: OutcomeMessage, epoch: number | undefined) => void
-
-/** A connector as the front's path sees it, whether it works or not. */
-export interface Connector {
-  readonly id: string
-  call(request: CallRequest, listener: OutcomeListener): number
-  cancel(callId: number): void
-  list(identity: Identity, listener: ListListener): void
-}
-
-function lostOutcome(callId: number, code: ErrorCode, reason: string): OutcomeMessage {
-  return {
-    kind: 'outcome',
-    callId,
-    decision: ERRORS[code].decision,
-    code,
-    reason,
-    effect: 'none',
-    operation: 'unknown',
-    queueMs: 0,
-    dbMs: 0,
-    body: encodeError({ code }),
-  }
-}
-
-/** A connector whose configuration has a fault: every call to it is answered, and has its entry. */
-export function disabledConnector(id: string): Connector {
-  return {
-    id,
-    call: (_request, listener) => {
-      listener(lostOutcome(0, 'CONNECTOR_UNAVAILABLE', 'the configuration of the connector has a fault'), undefined)
-      return 0
-    },
-    cancel: () => {},
-    list: (_identity, listener) => listener(undefined),
-  }
-}
-
 interface PendingCall {
   readonly lane: Lane
   readonly epoch: number
   readonly sentAtMs: number
-  readonly listener: OutcomeListener
+  readonly listener: CallListener
+  /** Set when the call was announced. */
+  intent?: IntentMessage
+  /** Whether it was told to go: from then on it may take effect. */
+  released?: true
 }
 
 interface Preparation {
@@ -142,7 +101,9 @@ export class ConnectorSupervisor implements Connector {
   constructor(settings: ConnectorSettings, surroundings: SupervisorSurroundings) {
     this.settings = settings
     this.#surroundings = surroundings
-    this.#callDeadlineMs = QUERY_TIMEOUT_MAX_MS + settings.pool.acquireTimeoutMs + CALL_DEADLINE_GRACE_MS
+    const { acquireTimeoutMs } = settings.pool
+    // A call that writes also waits for its intent.
+    this.#callDeadlineMs = QUERY_TIMEOUT_MAX_MS + acquireTimeoutMs + AUDIT_ACK_TIMEOUT_MS + CALL_DEADLINE_GRACE_MS
     const listener = {
       onMessage: (lane: Lane, message: FromConnector) => this.#receive(lane, message),
       onLost: (lane: Lane, reason: string) => this.#laneLost(lane, reason),
@@ -197,13 +158,13 @@ export class ConnectorSupervisor implements Connector {
     return new Promise((resolve) => this.#settled.push(resolve))
   }
 
-  /** Sends a call on its way; the listener is called exactly once, whatever becomes of the thread. */
-  call(request: CallRequest, listener: OutcomeListener): number {
+  /** Sends a call on its way; `ended` follows, whatever becomes of the thread. */
+  call(request: CallRequest, listener: CallListener): number {
     const callId = this.#nextId++
     const snapshot = this.#snapshot
     const lane = snapshot === undefined ? undefined : this.#takeLane()
     if (lane === undefined || snapshot === undefined) {
-      listener(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', `connector ${this.#mode}`), this.epoch)
+      listener.ended(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', `connector ${this.#mode}`), this.epoch)
       return callId
     }
     const sentAtMs = this.#surroundings.nowMs()
@@ -272,6 +233,8 @@ export class ConnectorSupervisor implements Connector {
       case 'outcome':
         lane.answered(this.#surroundings.nowMs())
         return this.#outcome(message)
+      case 'intent':
+        return this.#announced(lane, message)
       case 'listed':
         lane.answered(this.#surroundings.nowMs())
         return this.#lists.made(message.requestId, message.body)
@@ -291,11 +254,24 @@ export class ConnectorSupervisor implements Connector {
     }
   }
 
+  #announced(lane: Lane, intent: IntentMessage): void {
+    const { callId } = intent
+    const pending = this.#calls.get(callId)
+    if (pending === undefined) return
+    pending.intent = intent
+    pending.listener.announced(intent, pending.epoch, (verdict) => {
+      // Whoever waited for it is gone when the call has been answered as lost.
+      if (this.#calls.get(callId) !== pending) return
+      if (verdict.kind === 'go') pending.released = true
+      lane.tell({ kind: 'proceed', callId, verdict })
+    })
+  }
+
   #outcome(message: OutcomeMessage): void {
     const pending = this.#calls.get(message.callId)
     if (pending === undefined) return
     this.#calls.delete(message.callId)
-    pending.listener(message, pending.epoch)
+    pending.listener.ended(message, pending.epoch)
     if (message.code === 'SCHEMA_CHANGED') this.#schemaChanged()
     if (this.#calls.size === 0) this.#drained?.()
   }
@@ -436,7 +412,7 @@ export class ConnectorSupervisor implements Connector {
     for (const [callId, pending] of this.#calls) {
       if (!which(pending)) continue
       this.#calls.delete(callId)
-      pending.listener(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', reason), pending.epoch)
+      pending.listener.ended(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', reason, pending), pending.epoch)
       lost += 1
     }
     if (this.#calls.size === 0) this.#drained?.()

@@ -23,7 +23,11 @@ export interface ConnectorSettings {
   /** How many threads always run, and how many may. */
   readonly threadsMin: number
   readonly threadsMax: number
+  /** Identity, roles and claims are set transaction-locally for the database's own row-level security and triggers. */
+  readonly sessionContext: boolean
   readonly pool: {
+    /** `transaction`: behind a pooler that gives a server connection for one transaction at a time. */
+    readonly mode: 'session' | 'transaction'
     readonly max: number
     readonly acquireTimeoutMs: number
     readonly idleTimeoutMs: number
@@ -53,6 +57,8 @@ export interface CallMessage {
 export type ToConnector =
   | CallMessage
   | { readonly kind: 'cancel'; readonly callId: number }
+  /** Answers `intent`: the entry of the intent is durable, or what the call ends with instead. */
+  | { readonly kind: 'proceed'; readonly callId: number; readonly verdict: IntentVerdict }
   | {
       readonly kind: 'prepare'
       readonly requestId: number
@@ -87,6 +93,23 @@ export interface PrepareReport {
   readonly warnings: readonly string[]
 }
 
+/** A writing call that is about to reach the database: nothing happens before the front has answered `proceed`. */
+export interface IntentMessage {
+  readonly kind: 'intent'
+  readonly callId: number
+  readonly operation: Operation
+  readonly target: string
+  readonly plan?: PlanSummary
+  /** At-most-once, when the caller asked for it. `planHash`: 64 hex digits over tool and plan. */
+  readonly idempotency?: { readonly key: string; readonly planHash: string }
+}
+
+export type IntentVerdict =
+  | { readonly kind: 'go' }
+  /** The call ended before: its outcome is given again, and nothing runs. Row data is never kept. */
+  | { readonly kind: 'replay'; readonly affected: number; readonly keys: readonly Readonly<Record<string, string>>[] }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly reason?: string }
+
 export interface OutcomeMessage {
   readonly kind: 'outcome'
   readonly callId: number
@@ -98,6 +121,9 @@ export interface OutcomeMessage {
   readonly target?: string
   readonly plan?: PlanSummary
   readonly rows?: number
+  readonly affected?: number
+  /** Keys of the rows a mutation touched, by agent name: for idempotent replays alone. */
+  readonly keys?: readonly Readonly<Record<string, string>>[]
   readonly queueMs: number
   readonly dbMs: number
   /** The members of the MCP result without the outer braces (`"content":[…],…`), UTF-8; for rpc-kind codes the public text. */
@@ -112,6 +138,7 @@ export interface Connections {
 
 /** Connector worker to front. */
 export type FromConnector =
+  | IntentMessage
   /** The thread is up and reads its mailbox. */
   | { readonly kind: 'serving'; readonly threadId: number }
   | OutcomeMessage
@@ -146,14 +173,19 @@ export type ValueKeeping = 'full' | 'hash' | 'none'
 export interface AuditSettings {
   readonly stdout: boolean
   readonly buffer?: { readonly path: string; readonly durability: 'full' | 'normal' }
-  readonly values: { readonly filters: ValueKeeping }
+  readonly values: { readonly filters: ValueKeeping; readonly writes: ValueKeeping }
   /** Where the chain key lives; made (0600) when it does not exist. Without a buffer the key may be absent: one a process. */
   readonly chainKeyFile?: string
 }
 
 /** Front to audit worker. Batches are numbered from 1 without gaps. */
 export type ToAudit =
-  | { readonly kind: 'append'; readonly batch: number; readonly records: readonly AuditRecord[] }
+  | {
+      readonly kind: 'append'
+      readonly batch: number
+      readonly records: readonly AuditRecord[]
+      readonly intents: readonly AuditRecord[]
+    }
   | { readonly kind: 'stop' }
 
 /** Audit worker to front. `acked` is a high-water mark: every batch up to it is durable. */

@@ -41,26 +41,58 @@ export function listOf(items: JsonSchema, description?: string): JsonSchema {
   return { type: 'array', ...(description === undefined ? {} : { description }), items }
 }
 
+/** What an argument's schema says beside its type. */
+export interface ValueWords {
+  readonly type: ValueType
+  readonly comment?: string
+  /** Longest text that may be sent, in characters. */
+  readonly charsMax?: number
+  /** Whether null may be sent: no client digests a schema that allows it, so it is said in words. */
+  readonly nullable?: boolean
+}
+
 /**
- * A key column's argument. What a client's JSON could round is a string: bigint and decimal travel as their digits. The
+ * A value's argument, of a key, a column or a parameter. What a client's JSON could round is a string: bigint and decimal travel as their digits. The
  * bounds of an integer are there only where they are within 32 bits, since some clients take no others.
  */
-export function keySchema(column: Column): JsonSchema {
-  const { type, comment } = column
-  const commented = comment === undefined ? {} : { description: comment }
+export function valueSchema(words: ValueWords): JsonSchema {
+  const { type } = words
   switch (type.logical) {
     case 'integer':
-      return { type: 'integer', ...commented, ...bounds(type) }
+      return { type: 'integer', ...described(words), ...bounds(type) }
     case 'float':
-      return { type: 'number', ...commented }
+      return { type: 'number', ...described(words) }
     case 'boolean':
-      return { type: 'boolean', ...commented }
+      return { type: 'boolean', ...described(words) }
+    case 'array':
+      return { type: 'array', ...described(words), items: valueSchema({ type: type.element ?? TEXT }) }
+    case 'json':
+      // Any JSON is taken. A schema can say a string and be digested by every client, but not "anything".
+      return { type: 'string', ...described(words, 'json, an object or list also as its JSON text') }
     default: {
       const labels = shownLabels(type)
-      if (labels !== undefined) return { type: 'string', ...commented, enum: labels }
-      return { type: 'string', description: comment === undefined ? typeText(type) : `${typeText(type)}: ${comment}` }
+      if (labels !== undefined) return { type: 'string', ...described(words), enum: labels }
+      return { type: 'string', ...described(words, typeText(type)) }
     }
   }
+}
+
+/** A key column's argument, in the words of its column. */
+export function keySchema({ type, comment }: Column): JsonSchema {
+  return valueSchema({ type, ...(comment === undefined ? {} : { comment }) })
+}
+
+const TEXT: ValueType = { logical: 'text', native: 'text', equality: true, ordered: true }
+
+/** What the type, its length and null come to in words, then the catalog's comment. */
+function described({ comment, charsMax, nullable }: ValueWords, word?: string): { readonly description?: string } {
+  const facts = [
+    ...(word === undefined ? [] : [word]),
+    ...(charsMax === undefined ? [] : [`at most ${charsMax} characters`]),
+    ...(nullable === true ? ['or null'] : []),
+  ].join(', ')
+  const description = facts === '' || comment === undefined ? `${facts}${comment ?? ''}` : `${facts}: ${comment}`
+  return description === '' ? {} : { description }
 }
 
 const BOUND_MAX = 2 ** 31
@@ -96,11 +128,11 @@ const OUTPUT_FORMS: Readonly<Record<LogicalType, readonly JsonSchema[]>> = {
   json: [],
 }
 
-/** What a result can hold for the column. */
-export function outputSchema(column: Column): JsonSchema {
-  const forms = OUTPUT_FORMS[column.type.logical]
+/** What a result can hold of the type. */
+export function outputSchema({ type, nullable }: { readonly type: ValueType; readonly nullable: boolean }): JsonSchema {
+  const forms = OUTPUT_FORMS[type.logical]
   if (forms.length === 0) return {}
-  const anyOf = column.nullable || cutForm(column.type) === 'withheld' ? [...forms, NULL] : forms
+  const anyOf = nullable || cutForm(type) === 'withheld' ? [...forms, NULL] : forms
   const [only] = anyOf
   return anyOf.length === 1 && only !== undefined ? only : { anyOf }
 }

@@ -1,15 +1,18 @@
-import type { ReadOperation } from '../core/access.js'
+import { READ_OPERATIONS, type TableOperation, WRITE_OPERATIONS } from '../core/access.js'
 
 export const SCHEMA_OVERVIEW = 'schema_overview'
 
 /** What stands around the table in the name of each operation's tool. */
-const FRAMES: Readonly<Record<ReadOperation, readonly [before: string, after: string]>> = {
+const FRAMES: Readonly<Record<TableOperation, readonly [before: string, after: string]>> = {
   get: ['get_', '_by_pk'],
   search: ['search_', ''],
   aggregate: ['aggregate_', ''],
+  create: ['create_', ''],
+  update: ['update_', '_by_pk'],
+  soft_delete: ['soft_delete_', '_by_pk'],
 }
 
-export function toolName(operation: ReadOperation, toolBase: string): string {
+export function toolName(operation: TableOperation, toolBase: string): string {
   const [before, after] = FRAMES[operation]
   return `${before}${toolBase}${after}`
 }
@@ -20,7 +23,7 @@ export function toolName(operation: ReadOperation, toolBase: string): string {
  */
 export function parseToolName(
   name: string,
-): { readonly operation: ReadOperation; readonly toolBase: string } | undefined {
+): { readonly operation: TableOperation; readonly toolBase: string } | undefined {
   for (const operation of OPERATIONS) {
     const [before, after] = FRAMES[operation]
     if (!name.startsWith(before) || !name.endsWith(after)) continue
@@ -30,4 +33,4 @@ export function parseToolName(
   return undefined
 }
 
-const OPERATIONS: readonly ReadOperation[] = ['get', 'search', 'aggregate']
+const OPERATIONS: readonly TableOperation[] = [...READ_OPERATIONS, ...WRITE_OPERATIONS]

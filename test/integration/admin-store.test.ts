@@ -148,6 +148,21 @@ describe('making and migrating a store', () => {
     again.close()
   })
 
+  test('a store of the version without idempotency keys keeps what it holds and takes them', () => {
+    const folder = freshFolder()
+    const { store, keyId } = withKey(folder)
+    store.close()
+    const db = new Database(join(folder, 'store.sqlite'))
+    db.exec('DROP TABLE idempotency; PRAGMA user_version = 2')
+    db.close()
+    const newer = open(folder)
+    assert.equal(newer.findKey(keyId)?.identityName, 'anna')
+    const claim = { identity: 'i', connector: 'c', tool: 't', key: 'k', planHash: 'h', instance: 'g/r' }
+    assert.deepEqual(newer.beginIdempotent(claim, 1_000), { kind: 'new' })
+    assert.equal(newer.beginIdempotent(claim, 1_000).kind, 'started')
+    newer.close()
+  })
+
   test('a file that is no database, a missing folder and a folder in its place are one clear sentence', () => {
     const folder = freshFolder()
     writeFileSync(

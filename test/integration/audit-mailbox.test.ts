@@ -20,7 +20,7 @@ function newSettings(): AuditSettings & { readonly buffer: { readonly path: stri
   return {
     stdout: false,
     buffer: { path: join(folder, 'audit.db'), durability: 'normal' },
-    values: { filters: 'hash' },
+    values: { filters: 'hash', writes: 'hash' },
   }
 }
 
@@ -49,6 +49,25 @@ async function start(settings: AuditSettings, overrides: Partial<AuditMailboxDep
 
 function append(mailbox: AuditMailbox, id: string): Promise<boolean> {
   return new Promise((resolve) => mailbox.append(auditRecord(id), resolve))
+}
+
+function intend(mailbox: AuditMailbox, id: string): Promise<boolean> {
+  const intent = auditRecord(id, {
+    operation: 'update',
+    decision: 'errored',
+    code: 'DB_EFFECT_UNKNOWN',
+    effect: 'unknown',
+  })
+  return new Promise((resolve) => mailbox.intend(intent, resolve))
+}
+
+function intentsIn(path: string): readonly string[] {
+  const db = new Database(path, { readonly: true })
+  try {
+    return db.prepare<[], string>('SELECT id FROM intents ORDER BY id').pluck().all()
+  } finally {
+    db.close()
+  }
 }
 
 const kinds = (observations: readonly Observation[]) => observations.map(({ kind }) => kind)
@@ -130,6 +149,53 @@ test('a record appended while the thread is down is kept when it is back', async
   assert.deepEqual([...readBuffer(settings.buffer.path).ids], ['a', 'b'])
 })
 
+test('an intent is on disk when it is answered, and its outcome takes its place', async () => {
+  const settings = newSettings()
+  const { mailbox } = await start(settings)
+  assert.equal(mailbox.keepsIntents, true)
+  assert.equal(await intend(mailbox, 'a'), true)
+  assert.deepEqual(intentsIn(settings.buffer.path), ['a'])
+  assert.equal(await append(mailbox, 'a'), true)
+  assert.deepEqual(intentsIn(settings.buffer.path), [])
+  await mailbox.stop()
+  assert.deepEqual([...readBuffer(settings.buffer.path).ids], ['a'])
+})
+
+test('the audit thread dies between intent and outcome: the call goes on, and has one entry, its outcome', async () => {
+  const settings = newSettings()
+  const { mailbox, workers } = await start(settings)
+  const dying = Array.from({ length: 50 }, (_, i) => intend(mailbox, `i${String(i).padStart(2, '0')}`))
+  assert.deepEqual(new Set(await Promise.all(dying)), new Set([true]))
+  const answers = Array.from({ length: 25 }, (_, i) => append(mailbox, `i${String(i).padStart(2, '0')}`))
+  const more = intend(mailbox, 'late')
+  void workers[0]?.terminate()
+  assert.deepEqual(new Set(await Promise.all(answers)), new Set([true]))
+  assert.equal(await more, true)
+  assert.equal(intentsIn(settings.buffer.path).length, 26)
+  await mailbox.stop()
+  const content = readBuffer(settings.buffer.path)
+  assert.equal(content.lines.length, 25)
+  assert.ok(content.lines.every((line) => line.includes('"effect":"none"')))
+  assertWholeChain(content)
+  // The next process ends what this one left.
+  const next = await start(settings)
+  await next.mailbox.stop()
+  const later = readBuffer(settings.buffer.path)
+  assert.equal(later.lines.filter((line) => line.includes('"effect":"unknown"')).length, 26)
+  assertWholeChain(later)
+})
+
+test('without a buffer no intent is kept', async () => {
+  const folder = join(root, String(folders++))
+  mkdirSync(folder)
+  const values = { filters: 'hash', writes: 'hash' } as const
+  const { mailbox } = await start({ stdout: true, chainKeyFile: join(folder, 'chain.key'), values })
+  assert.equal(mailbox.keepsIntents, false)
+  assert.equal(await intend(mailbox, 'a'), false)
+  assert.equal(mailbox.available, true)
+  await mailbox.stop()
+})
+
 test('a stop during the death of the thread still keeps what was appended', async () => {
   const settings = newSettings()
   const { mailbox, workers } = await start(settings)
@@ -188,7 +254,7 @@ test('a trail that cannot be kept as configured fails the start with one sentenc
   const deps = { observe: () => {}, nowMs: () => performance.now() }
   const cases: readonly (readonly [AuditSettings, RegExp])[] = [
     [used, /is in use by another running gateway: each needs a buffer of its own$/],
-    [{ stdout: false, values: { filters: 'hash' } }, /^nothing keeps audit entries/],
+    [{ stdout: false, values: { filters: 'hash', writes: 'hash' } }, /^nothing keeps audit entries/],
     [
       { ...newSettings(), buffer: { path: join(root, 'nowhere', 'audit.db'), durability: 'full' } },
       /cannot be made \(ENOENT\)/,

@@ -23,10 +23,10 @@ function newBufferPath(): string {
 }
 
 function bufferSettings(path: string, stdout: boolean): AppenderOrder['settings'] {
-  return { stdout, buffer: { path, durability: 'normal' }, values: { filters: 'hash' } }
+  return { stdout, buffer: { path, durability: 'normal' }, values: { filters: 'hash', writes: 'hash' } }
 }
 
-const STDOUT_ONLY: AppenderOrder['settings'] = { stdout: true, values: { filters: 'hash' } }
+const STDOUT_ONLY: AppenderOrder['settings'] = { stdout: true, values: { filters: 'hash', writes: 'hash' } }
 const APPENDER = fileURLToPath(new URL('../support/audit-appender.js', import.meta.url))
 
 class Appender {

@@ -32,7 +32,10 @@ async function supervised(overrides: SettingsOverrides) {
   const read = (id: number): Promise<string> =>
     new Promise((resolve) => {
       const request = { auditId: 'a', identity: READER, tool: 'get_items_by_pk', args: { id } }
-      supervisor.call(request, (outcome) => resolve(`${outcome.code} ${Buffer.from(outcome.body).toString('utf8')}`))
+      supervisor.call(request, {
+        announced: (_intent, _epoch, answer) => answer({ kind: 'refused', code: 'AUDIT_UNAVAILABLE' }),
+        ended: (outcome) => resolve(`${outcome.code} ${Buffer.from(outcome.body).toString('utf8')}`),
+      })
     })
   return { supervisor, database, read }
 }

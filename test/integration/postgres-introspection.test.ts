@@ -25,7 +25,12 @@ function tableNamed(model: SchemaModel, name: string): Table {
 }
 
 function types(table: Table): Readonly<Record<string, ValueType>> {
-  return Object.fromEntries(table.columns.map((column) => [column.name, column.type]))
+  return Object.fromEntries(table.columns.map((column) => [column.name, withoutNames(column.type)]))
+}
+
+/** The names that casts use have a test of their own. */
+function withoutNames({ typeRef: _, element, ...type }: ValueType): ValueType {
+  return { ...type, ...(element === undefined ? {} : { element: withoutNames(element) }) }
 }
 
 const COMPARABLE = { equality: true, ordered: true }
@@ -42,7 +47,7 @@ const EVERY_TYPE = {
   n4: INT4,
   n8: { logical: 'bigint', native: 'bigint', ...COMPARABLE },
   twice: { logical: 'bigint', native: 'bigint', ...COMPARABLE },
-  dec: { logical: 'decimal', native: 'numeric(12,3)', ...COMPARABLE },
+  dec: { logical: 'decimal', native: 'numeric(12,3)', fractionDigitsMax: 3, ...COMPARABLE },
   cash: { logical: 'unknown', native: 'money', ...COMPARABLE },
   f4: { logical: 'float', native: 'real', ...COMPARABLE },
   f8: { logical: 'float', native: 'double precision', ...COMPARABLE },
@@ -52,7 +57,13 @@ const EVERY_TYPE = {
   nm: { logical: 'text', native: 'name', ...COMPARABLE },
   ch: { logical: 'unknown', native: '"char"', ...COMPARABLE },
   flag: { logical: 'boolean', native: 'boolean', ...COMPARABLE },
-  ts: { logical: 'timestamp', native: 'timestamp(3) without time zone', withZone: false, ...COMPARABLE },
+  ts: {
+    logical: 'timestamp',
+    native: 'timestamp(3) without time zone',
+    withZone: false,
+    fractionDigitsMax: 3,
+    ...COMPARABLE,
+  },
   tstz: { logical: 'timestamp', native: 'timestamp with time zone', withZone: true, ...COMPARABLE },
   d: { logical: 'date', native: 'date', ...COMPARABLE },
   tm: { logical: 'time', native: 'time without time zone', withZone: false, ...COMPARABLE },
@@ -133,6 +144,26 @@ for (const target of POSTGRES_TARGETS) {
 
     test('every type has its logical form, its native name and what it can be compared by', async () => {
       assert.deepEqual(types(tableNamed(await model(), 'every_type')), EVERY_TYPE)
+    })
+
+    test('a value can be cast to every type by the name that the catalog has for it', async () => {
+      const server = await target.start()
+      const database = await server.createDatabase(NASTY_SCHEMA, NASTY_REVOKES)
+      const { columns } = tableNamed(await introspected(database.reader({ schemas: ['app'] })), 'every_type')
+      const names = Object.fromEntries(columns.map(({ name, type }) => [name, type.typeRef]))
+      assert.deepEqual(names['n4'], { schema: 'pg_catalog', name: 'int4' })
+      assert.deepEqual(names['ints'], { schema: 'pg_catalog', name: '_int4' })
+      assert.deepEqual(names['ch'], { schema: 'pg_catalog', name: 'char' })
+      assert.deepEqual(names['short_code'], { schema: 'app', name: 'short_code' })
+      assert.deepEqual(names['false_friend'], { schema: 'app', name: 'text' })
+      const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
+      const casts = columns.map(
+        ({ type: { typeRef } }) =>
+          `CAST(NULL AS ${quoted(typeRef?.schema ?? '')}.${quoted(typeRef?.name ?? '')}) IS NULL`,
+      )
+      // The domains that take no NULL say so; every other name stands for a type.
+      const nullable = casts.filter((text) => !text.includes('code"'))
+      assert.deepEqual(await database.query(`SELECT ${nullable.join(' AND ')}`), [['t']])
     })
 
     test('columns say what may be null, what has a default and what the database makes itself', async () => {
@@ -289,13 +320,13 @@ describe('introspection of what only some servers have', () => {
       const setup = 'CREATE SCHEMA ext; CREATE EXTENSION citext SCHEMA ext; CREATE TABLE public.folk (name ext.citext)'
       const usable = await server.createDatabase(setup)
       const text = { logical: 'text', native: 'ext.citext' }
-      assert.deepEqual(types(tableNamed(await introspected(usable.reader()), 'folk'))['name'], {
-        ...text,
-        ...COMPARABLE,
-        operatorSchema: 'ext',
-      })
+      const folk = tableNamed(await introspected(usable.reader()), 'folk')
+      assert.deepEqual(types(folk)['name'], { ...text, ...COMPARABLE, operatorSchema: 'ext' })
+      assert.deepEqual(folk.columns[0]?.type.typeRef, { schema: 'ext', name: 'citext' })
       const closed = await server.createDatabase(setup, `REVOKE USAGE ON SCHEMA ext FROM ${READER}, PUBLIC`)
-      assert.deepEqual(types(tableNamed(await introspected(closed.reader()), 'folk'))['name'], { ...text, ...OPAQUE })
+      const unusable = tableNamed(await introspected(closed.reader()), 'folk')
+      assert.deepEqual(types(unusable)['name'], { ...text, ...OPAQUE })
+      assert.equal(unusable.columns[0]?.type.typeRef, undefined, 'the login cannot name it')
     }
   })
 
@@ -336,6 +367,9 @@ CREATE FUNCTION api.many(VARIADIC words text[]) RETURNS integer LANGUAGE sql AS 
 CREATE PROCEDURE api.work(job text, INOUT done boolean DEFAULT false) LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN done := true; END';
 CREATE FUNCTION api.trap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE AGGREGATE api.total(integer) (SFUNC = int4pl, STYPE = integer);
+CREATE FUNCTION api.near(a integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION api.near(a integer, b integer DEFAULT 1) RETURNS integer LANGUAGE sql AS 'SELECT 2';
+CREATE FUNCTION api.skipped(integer DEFAULT 1, integer DEFAULT 2) RETURNS integer LANGUAGE sql AS 'SELECT $1 - $2';
 CREATE FUNCTION api.closed() RETURNS integer LANGUAGE sql AS 'SELECT 1';
 COMMENT ON FUNCTION api.add(integer, integer) IS 'Adds.';
 `
@@ -375,11 +409,19 @@ for (const target of POSTGRES_TARGETS) {
         gives: ['set', 'id integer', `${agentColumnName('the name')} text`],
       },
       'many(VARIADIC words text[])': { takes: ['variadic words array'], gives: ['one', 'integer'] },
+      // Called with one argument, the second would be the first.
+      'near(a integer)': { takes: ['in a integer'], gives: ['one', 'integer'] },
+      'near(a integer, b integer)': { takes: ['in a integer', 'in b integer'], gives: ['one', 'integer'] },
       'numbers()': { takes: [], gives: ['set', 'bigint'] },
       'one_pair()': { takes: [], gives: ['one', 'x integer', 'label text'] },
       'outs(INOUT n numeric, OUT doubled numeric)': {
         takes: ['inout n decimal', 'out doubled decimal'],
         gives: ['one', 'n decimal', 'doubled decimal'],
+      },
+      // What follows a parameter that is left out is given by name, and this one has none.
+      'skipped(integer, integer)': {
+        takes: ['in arg1 integer', 'in arg2 integer default'],
+        gives: ['one', 'integer'],
       },
       'unnamed(integer, api.level[])': { takes: ['in arg1 integer', 'in arg2 array'], gives: ['void'] },
       'work(IN job text, INOUT done boolean)': {

@@ -3,9 +3,17 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { FILTER_OPS, type Filter } from '../../src/core/plan.js'
 import { catalogName, type Table, type ValueType } from '../../src/core/schema-model.js'
+import type { CompiledStatement } from '../../src/core/statement.js'
 import { postgresDialect } from '../../src/engines/postgres/dialect.js'
 import { type SqlStyle, SqlWriter } from '../../src/engines/sql/sql-writer.js'
-import { aggregatePlan, getPlan, searchPlan, validatedPlan } from '../support/plans.js'
+import {
+  aggregatePlan,
+  getPlan,
+  searchPlan,
+  validatedCall,
+  validatedMutation,
+  validatedPlan,
+} from '../support/plans.js'
 import { TYPES, tableOf } from '../support/schema.js'
 
 /** Names as catalogs hold them: anything but NUL, and often what SQL quotes with. */
@@ -119,20 +127,107 @@ const plan = table.chain((of) => {
     })
 })
 
+/** Nothing of it but names came from outside of the source code, and every value has its place. */
+function assertSealed({ text, params }: CompiledStatement): void {
+  const bare = skeleton(text)
+  assert.ok(!bare.includes('«') && !bare.includes('»'), text)
+  assert.match(bare, /^[A-Za-z0-9_$ #.,:()[\]*=<>]+$/)
+  const placeholders = [...bare.matchAll(/\$([0-9]+)/g)].map((match) => Number(match[1]))
+  assert.deepEqual(
+    placeholders,
+    params.map((_, index) => index + 1),
+  )
+}
+
 test('no value is ever part of a statement, and every placeholder has exactly one', () => {
   fc.assert(
     fc.property(plan, (validated) => {
-      const { text, params, columns } = postgresDialect.compile(validated)
-      const bare = skeleton(text)
-      assert.ok(!bare.includes('«') && !bare.includes('»'), text)
-      assert.match(bare, /^[A-Za-z0-9_$ #.,:()[\]*=<>]+$/)
-      const placeholders = [...bare.matchAll(/\$([0-9]+)/g)].map((match) => Number(match[1]))
-      assert.deepEqual(
-        placeholders,
-        params.map((_, index) => index + 1),
-      )
-      assert.ok(columns.length > 0)
+      const statement = postgresDialect.compile(validated)
+      assertSealed(statement)
+      assert.ok(statement.columns.length > 0)
     }),
+    { numRuns: 300 },
+  )
+})
+
+/** As a column of the type takes it: arrays come as JSON text. */
+const written = (type: ValueType, text: string) => (type.logical === 'array' ? JSON.stringify([text, null]) : text)
+
+const mutation = table.chain((of) => {
+  const names = of.columns.map((column) => column.name)
+  const some = fc.subarray(names).chain((chosen) =>
+    fc.array(fc.option(value), { minLength: chosen.length, maxLength: chosen.length }).map((values) =>
+      chosen.map((column, i) => {
+        const type = of.columns.find((candidate) => candidate.name === column)?.type ?? TYPES.text
+        const text = values[i] ?? null
+        return [column, text === null ? null : written(type, text)] as const
+      }),
+    ),
+  )
+  return fc
+    .tuple(some, some, filters(of), fc.subarray(names), value, fc.constantFrom('create', 'update', 'soft_delete'))
+    .map(([values, expected, all, returning, key, kind]) =>
+      validatedMutation(of, kind, {
+        key: kind === 'create' ? {} : { [names[0] ?? '']: key },
+        // An update writes at least one column.
+        values: new Map([...(kind === 'create' ? [] : [[names[0] ?? '', null] as const]), ...values]),
+        expected: new Map(expected),
+        scope: { all },
+        returning,
+      }),
+    )
+})
+
+test('no value is ever part of a mutation, whatever is written, expected or in scope', () => {
+  fc.assert(
+    fc.property(mutation, (validated) => {
+      const { lock, write } = postgresDialect.compileMutation(validated)
+      assertSealed(write)
+      if (lock !== undefined) assertSealed(lock)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+const call = fc
+  .tuple(
+    name,
+    name,
+    fc.uniqueArray(name, { maxLength: 5 }),
+    fc.array(fc.constantFrom(...types), { minLength: 5, maxLength: 5 }),
+    fc.array(fc.option(value), { minLength: 5, maxLength: 5 }),
+    fc.boolean(),
+  )
+  .map(([schema, routine, names, parameterTypes, values, procedure]) => {
+    const parameters = names.map((each, i) => ({
+      name: catalogName(each),
+      agentName: `p${i}`,
+      mode: 'in' as const,
+      type: parameterTypes[i] ?? TYPES.text,
+      hasDefault: true,
+    }))
+    const args = parameters.flatMap(({ type }, i) => {
+      const text = values[i] ?? null
+      return text === null ? [] : [[i, written(type, text)] as const]
+    })
+    return validatedCall(
+      {
+        ref: { schema: catalogName(schema), name: catalogName(routine) },
+        catalogId: '1',
+        kind: procedure ? 'procedure' : 'function',
+        signature: '',
+        declaredReadOnly: false,
+        securityDefiner: false,
+        parameters,
+        result: { kind: 'void' },
+      },
+      { args: Object.fromEntries(args) },
+    )
+  })
+
+test('no argument is ever part of a call, whichever are left out', () => {
+  fc.assert(
+    fc.property(call, (validated) => assertSealed(postgresDialect.compileCall(validated).statement)),
     { numRuns: 300 },
   )
 })

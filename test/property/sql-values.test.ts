@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse } from 'postgres-array'
+import { doubleHolds } from '../../src/core/json-value.js'
 import type { ValueType } from '../../src/core/schema-model.js'
+import { arrayLiteral } from '../../src/engines/postgres/array-literal.js'
 import { postgresDialect } from '../../src/engines/postgres/dialect.js'
-import { arrayLiteral } from '../../src/engines/postgres/read-query.js'
-import { doubleHolds } from '../../src/engines/sql/json-text.js'
 import { TYPES } from '../support/schema.js'
 
 function decoded(type: ValueType, text: string, charsMax?: number): unknown {

@@ -17,7 +17,7 @@ import { buildPlan } from '../../src/plan/build-plan.js'
 import { summarize } from '../../src/plan/plan-summary.js'
 import { encodeTools, generateTools } from '../../src/tools/generate-tools.js'
 import { schemaOverview } from '../../src/tools/schema-overview.js'
-import { hasTool, resolveTarget } from '../../src/tools/tool-target.js'
+import { resolveTarget, tableTarget } from '../../src/tools/tool-target.js'
 import { columnName, table, valueText } from '../support/generated-tables.js'
 import { accessOf, rightsOf, targetOf } from '../support/rights.js'
 import { fits, inputFaults, outputFaults } from '../support/schema-check.js'
@@ -100,7 +100,7 @@ function validCall(access: TableAccess, of: ReadOperation): fc.Arbitrary<Readonl
 
 const anyCall = table.chain((each) => {
   const access = accessOf(each)
-  const offered = READ_OPERATIONS.filter((of) => hasTool(access, of))
+  const offered = READ_OPERATIONS.filter((of) => tableTarget(access, of) !== undefined)
   return fc
     .constantFrom(...offered)
     .chain((of) => fc.record({ access: fc.constant(access), of: fc.constant(of), args: validCall(access, of) }))
@@ -126,7 +126,7 @@ describe('calls', () => {
           ]),
         )
         assert.deepEqual(buildPlan(targetOf(of, access), nested), plan)
-        const { filters = [], columns } = summarize(plan.value, access)
+        const { filters = [], columns } = summarize(targetOf(of, access), plan.value)
         for (const name of [...(columns ?? []), ...filters.map((filter) => filter.column)]) {
           assert.ok(access.columns[of].has(name))
         }
@@ -222,7 +222,7 @@ describe('a masked column', () => {
           const answer = buildPlan(targetOf(of, hiding), args)
           // Letters that name a metric or a control argument say nothing of a column.
           if (answer.ok && hidden.agentName !== 'limit')
-            assert.ok(answer.value.kind === 'aggregate' && answer.value.metrics[0]?.as === hidden.agentName)
+            assert.ok(answer.value.plan.kind === 'aggregate' && answer.value.plan.metrics[0]?.as === hidden.agentName)
         }
       }),
       { numRuns: 300 },

@@ -1,65 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { coerceValue } from '../../src/core/value.js'
+import type { ValueType } from '../../src/core/schema-model.js'
+import { coerceValue, coerceWrite } from '../../src/core/value.js'
+import { arrayOfJson } from '../../src/engines/postgres/array-literal.js'
 import { encodeCell } from '../../src/engines/postgres/cells.js'
+import { EMITTED } from '../support/emitted-values.js'
 import { TYPES } from '../support/schema.js'
-
-const pad = (value: number, width: number): string => String(value).padStart(width, '0')
-
-const day = fc
-  .record({
-    year: fc.integer({ min: 1, max: 99_999 }),
-    month: fc.integer({ min: 1, max: 12 }),
-    day: fc.integer({ min: 1, max: 28 }),
-  })
-  .map((d) => `${pad(d.year, 4)}-${pad(d.month, 2)}-${pad(d.day, 2)}`)
-const clock = fc
-  .record({
-    h: fc.integer({ min: 0, max: 23 }),
-    m: fc.integer({ min: 0, max: 59 }),
-    s: fc.integer({ min: 0, max: 59 }),
-    f: fc.integer({ min: 0, max: 999_999 }),
-  })
-  .map(({ h, m, s, f }) => `${pad(h, 2)}:${pad(m, 2)}:${pad(s, 2)}${f === 0 ? '' : `.${pad(f, 6).replace(/0+$/, '')}`}`)
-const offset = fc.constantFrom('+00', '-05', '+05:30', '-04:56:02')
-const era = fc.constantFrom('', '', ' BC')
-
-/** The texts PostgreSQL gives for values of each type, in the output settings of the gateway's sessions. */
-const EMITTED: Readonly<Record<string, fc.Arbitrary<string>>> = {
-  integer: fc.integer().map(String),
-  bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
-  decimal: fc.oneof(
-    fc
-      .tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.nat({ max: 9999 }))
-      .map(([a, b]) => `${a}.${pad(b, 4)}`),
-    fc.constantFrom('NaN', 'Infinity', '-Infinity', '0', '0.0000'),
-  ),
-  float: fc.oneof(
-    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? '-0' : String(value))),
-    fc.constantFrom('NaN', 'Infinity', '-Infinity', '1e-07', '1e+20'),
-  ),
-  boolean: fc.constantFrom('t', 'f'),
-  timestamptz: fc.tuple(day, clock, offset, era).map(([d, c, o, e]) => `${d} ${c}${o}${e}`),
-  timestamp: fc.oneof(
-    fc.tuple(day, clock, era).map(([d, c, e]) => `${d} ${c}${e}`),
-    fc.constantFrom('infinity', '-infinity'),
-  ),
-  date: fc.oneof(
-    fc.tuple(day, era).map(([d, e]) => d + e),
-    fc.constantFrom('infinity', '-infinity'),
-  ),
-  time: fc.oneof(clock, fc.constant('24:00:00')),
-  timetz: fc.tuple(clock, offset).map(([c, o]) => c + o),
-  interval: fc
-    .tuple(fc.integer({ min: -99, max: 99 }), fc.integer({ min: -999, max: 999 }), fc.integer({ min: -59, max: 59 }))
-    .map(([y, h, s]) => (y === 0 && h === 0 && s === 0 ? 'PT0S' : `P${y}YT${h}H${s}.5S`)),
-  uuid: fc.uuid(),
-  bytes: fc.uint8Array({ maxLength: 40 }).map((bytes) => `\\x${Buffer.from(bytes).toString('hex')}`),
-  mood: fc.constantFrom('sad', 'ok', 'happy'),
-  text: fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
-  inet: fc.constantFrom('10.0.0.0/8', '::1'),
-}
 
 describe('a value that a result shows is a value that an argument takes', () => {
   for (const [name, texts] of Object.entries(EMITTED)) {
@@ -75,6 +22,9 @@ describe('a value that a result shows is a value that an argument takes', () => 
           const asText = typeof shown === 'string' ? shown : json
           const back = coerceValue(type, asText)
           assert.deepEqual(back, { ok: true, value: asText })
+          // What can be looked for can be written, and is the same.
+          assert.deepEqual(coerceWrite(type, asText), back)
+          assert.deepEqual(coerceWrite(type, sent), coerceValue(type, sent))
           // What is canonical stays as it is.
           if (back.ok) assert.deepEqual(coerceValue(type, back.value), back)
         }),
@@ -91,6 +41,108 @@ describe('a value that a result shows is a value that an argument takes', () => 
         else assert.ok(result.error.length > 0)
       }),
       { numRuns: 2_000 },
+    )
+  })
+})
+
+/** A client's copy of what a result shows: parsed, kept, and sent as JSON again. */
+function sentBack(json: string): unknown {
+  return JSON.parse(JSON.stringify(JSON.parse(json)))
+}
+
+const jsonText = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
+  // As jsonb writes it.
+  fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value, null, 1)),
+  fc.constantFrom(
+    '{"n": 12345678901234567890, "__proto__": 1}',
+    '[0.12345678901234567890]',
+    '1e400',
+    '12345678901234567891',
+  ),
+)
+
+function elementOf(type: ValueType): string | undefined {
+  return type.element?.logical
+}
+
+/** Whether a JSON reader that keeps doubles may have rounded one of its whole numbers. */
+function holdsUnsafe(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsUnsafe)
+}
+
+describe('a document that a result shows is a document that can be written', () => {
+  test('json: the same document, a number beyond doubles and text that spells JSON included', () => {
+    const spelt = fc.oneof(
+      jsonText,
+      jsonText.map((text) => JSON.stringify(text)),
+      jsonText.map((text) => JSON.stringify(JSON.stringify(text))),
+    )
+    fc.assert(
+      fc.property(spelt, (text) => {
+        const { json } = encodeCell({ name: 'c', type: TYPES.jsonb }, text)
+        const sent = sentBack(json)
+        if (sent === null) return
+        const written = coerceWrite(TYPES.jsonb, sent)
+        if (!written.ok) {
+          assert.ok(holdsUnsafe(sent), text)
+          return
+        }
+        // A document that is shown as text holds what this process cannot parse without loss.
+        const asText = typeof sent === 'string' && typeof JSON.parse(text) !== 'string'
+        if (asText) assert.equal(written.value, sent)
+        else assert.deepEqual(JSON.parse(written.value), sentBack(text), json)
+        assert.equal(encodeCell({ name: 'c', type: TYPES.jsonb }, written.value).json, JSON.stringify(sent))
+        // Once canonical it stays.
+        assert.deepEqual(coerceWrite(TYPES.jsonb, sentBack(JSON.stringify(sent))), written)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  test('arrays: the same elements in the same dimensions, through the engine’s own spelling', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }).map((t) => t.replaceAll('\0', '')),
+      fc.constantFrom('', 'NULL', 'null', '{a,b}', '"', '\\'),
+    )
+    const leaf = fc.option(text, { nil: null, freq: 5 })
+    const list = fc.oneof(
+      fc.array(leaf, { maxLength: 4 }),
+      fc
+        .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 }))
+        .chain(([rows, columns]) =>
+          fc.array(fc.array(leaf, { minLength: columns, maxLength: columns }), { minLength: rows, maxLength: rows }),
+        ),
+    )
+    fc.assert(
+      fc.property(list, (elements) => {
+        const written = coerceWrite(TYPES.texts, elements)
+        assert.deepEqual(written, { ok: true, value: JSON.stringify(elements) })
+        const literal = arrayOfJson(JSON.stringify(elements), TYPES.texts.element, (_, each) => each)
+        const { json } = encodeCell({ name: 'c', type: TYPES.texts }, literal)
+        assert.deepEqual(coerceWrite(TYPES.texts, sentBack(json)), written)
+        assert.deepEqual(coerceWrite(TYPES.texts, json), written)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('any JSON value is accepted as canonical text that stays, or refused with a phrase, and never throws', () => {
+    const nested: readonly ValueType[] = [
+      { ...TYPES.integers, element: TYPES.bytes },
+      { ...TYPES.integers, element: TYPES.jsonb },
+      { ...TYPES.integers, element: TYPES.mood },
+    ]
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.values(TYPES), ...nested), fc.jsonValue({ maxDepth: 4 }), (type, raw) => {
+        const result = coerceWrite(type, raw)
+        if (!result.ok) assert.ok(result.error.length > 0)
+        else if (type.logical !== 'json' && elementOf(type) !== 'json')
+          assert.deepEqual(coerceWrite(type, result.value), result)
+        else assert.doesNotThrow(() => JSON.parse(result.value))
+      }),
+      { numRuns: 3_000 },
     )
   })
 })

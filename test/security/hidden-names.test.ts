@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { positionsOf, type Samples, type Tool } from '../support/arguments.js'
+import { mayWrite, positionsOf, type Samples, type Tool } from '../support/arguments.js'
 import type { TestDatabase, TestServer } from '../support/postgres.js'
 import { identity, openPath, type RecordedPath, type Seen } from '../support/recorded-path.js'
 import { ENGINES } from '../support/security-engines.js'
-import { LEFT, POLICY, TWINS } from '../support/two-databases.js'
+import { compareSeen, LEFT, TWINS, UNSTAMPED_POLICY } from '../support/two-databases.js'
 
 const SAMPLES: Samples = new Map([
   ['id', ['5']],
@@ -12,16 +12,21 @@ const SAMPLES: Samples = new Map([
   ['region', ['eu']],
   ['number', ['4']],
   ['page', ['page 1']],
+  ['code', ['letter-1']],
+  ['title', ['ticket 5']],
+  ['amount', ['4']],
+  ['entry', ['1']],
+  ['words', ['one two']],
 ])
 
 /** What a caller can tell of a call, and what the audit trail says without its reason. */
-function visibleOf({ code, decision, operation, target, plan, rows, body }: Seen): string {
-  return JSON.stringify({ code, decision, operation, target, plan, rows, body })
+function visibleOf({ reason, statements, ...visible }: Seen): Partial<Seen> {
+  return visible
 }
 
 /** A name, as a caller who guesses spells it. */
 function spellings(name: string): readonly string[] {
-  return [name, name.toUpperCase(), `"${name}"`, `t.${name}`, `${name}x`, name.slice(1), `customers.${name}`]
+  return [name, name.toUpperCase(), `"${name}"`, `${name}x`, `customers.${name}`]
 }
 
 for (const engine of ENGINES) {
@@ -32,7 +37,7 @@ for (const engine of ENGINES) {
     before(async () => {
       server = await engine.start()
       database = await server.createDatabase(LEFT)
-      real = await openPath({ settings: database.reader(), policy: POLICY })
+      real = await openPath({ settings: database.writer(), policy: UNSTAMPED_POLICY })
     })
     after(async () => {
       await real.close()
@@ -42,23 +47,27 @@ for (const engine of ENGINES) {
     for (const twin of TWINS) {
       test(`${twin.name} gets for a hidden name, in every place, the answer for one that does not exist`, async (t) => {
         const bare = await server.createDatabase(twin.setup)
-        const twinned = await openPath({ settings: bare.reader(), policy: twin.policy })
+        const twinned = await openPath({ settings: bare.writer(), policy: twin.policy })
         const tools = real.tools(twin.identity)
         let calls = 0
         for (const tool of tools) {
-          for (const { path, put } of positionsOf(tool, SAMPLES)) {
-            for (const name of twin.hidden.flatMap(spellings)) {
+          for (const [at, { path, put }] of positionsOf(tool, SAMPLES).entries()) {
+            // Places of a change are many and alike: each spelling of a name meets every fifth of them.
+            const names = twin.hidden.flatMap(spellings)
+            for (const name of mayWrite(tool) ? names.filter((_, i) => (i + at) % 5 === 0) : names) {
               const place = `${tool.name} ${path} ${name}`
               const hidden = await real.call(twin.identity, tool.name, put(name))
               const missing = await twinned.call(twin.identity, tool.name, put(name))
-              assert.equal(visibleOf(hidden), visibleOf(missing), place)
+              const { one, other } = compareSeen(hidden, missing, visibleOf)
+              assert.equal(one, other, place)
               assertNotTold(hidden, name, place)
               calls++
             }
           }
         }
         for (const name of twin.hidden) {
-          for (const called of [`search_${name}`, `get_${name}_by_pk`, `aggregate_${name}`, name]) {
+          const own = [`create_${name}`, `update_${name}_by_pk`, `soft_delete_${name}_by_pk`]
+          for (const called of [`search_${name}`, `get_${name}_by_pk`, `aggregate_${name}`, ...own, name]) {
             const [hidden, missing] = [
               await real.call(twin.identity, called, {}),
               await twinned.call(twin.identity, called, {}),
@@ -77,8 +86,8 @@ for (const engine of ENGINES) {
     test('a place that should take a hidden name makes the comparison fail', async () => {
       // Without its masks the real database answers for columns that the other does not have.
       const open = await openPath({
-        settings: database.reader(),
-        policy: POLICY.replace('mask: [ssn, password_hash]', ''),
+        settings: database.writer(),
+        policy: UNSTAMPED_POLICY.replace('mask: [ssn, password_hash]', ''),
       })
       const [twin] = TWINS
       assert.ok(twin !== undefined)
@@ -86,8 +95,9 @@ for (const engine of ENGINES) {
       assert.ok(tool !== undefined)
       let told = 0
       for (const { put } of positionsOf(tool, SAMPLES)) {
-        const leaking = visibleOf(await open.call(twin.identity, tool.name, put('ssn')))
-        if (leaking !== visibleOf(await real.call(twin.identity, tool.name, put('ssn')))) told++
+        const leaking = await open.call(twin.identity, tool.name, put('ssn'))
+        const { one, other } = compareSeen(leaking, await real.call(twin.identity, tool.name, put('ssn')), visibleOf)
+        if (one !== other) told++
       }
       assert.ok(told >= 3, `${told} places`)
       await open.close()
@@ -97,7 +107,7 @@ for (const engine of ENGINES) {
 
 /** A hidden name stands in an answer only where the caller put it: as the argument that is not known, or as its own label. */
 function assertNotTold(seen: Seen, name: string, place: string): void {
-  const own = seen.code === 'ARGUMENT_UNKNOWN' || /\.as |\.value |values|\$ /.test(place)
+  const own = seen.code === 'ARGUMENT_UNKNOWN' || place.includes('{} ') || /\.as |\.value |values|\$ /.test(place)
   if (own || name.length < 4) return
   if (seen.code === 'OK') return
   assert.ok(!seen.body.includes(name), `${place}: ${seen.body}`)
@@ -172,7 +182,7 @@ describe('lists, overviews, orders and suggestions do not change when', () => {
       const databases = [await server.createDatabase(SHOWN), await server.createDatabase(`${SHOWN}${sql}`)]
       const seen: string[][] = []
       for (const database of databases) {
-        const path = await openPath({ settings: database.reader(), policy: SHOWN_POLICY })
+        const path = await openPath({ settings: database.writer(), policy: SHOWN_POLICY })
         assert.deepEqual(path.findings, [])
         seen.push(await everything(path, path.tools(READER)))
         await path.close()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { positionsOf, type Samples, type Tool } from '../support/arguments.js'
+import { mayWrite, positionsOf, type Samples, type Tool } from '../support/arguments.js'
 import { HOSTILE_STRINGS, literal, quotedName, storable, UNSEEN_CHARACTERS } from '../support/corpus.js'
 import {
   callTool,
@@ -16,7 +16,7 @@ import { identity, openPath, type RecordedPath } from '../support/recorded-path.
 import { ENGINES } from '../support/security-engines.js'
 
 const READER = identity('reader', ['reader'])
-const ALLOWED = /^(?:OK|ARGUMENT_[A-Z]+|ROW_NOT_FOUND|DB_VALUE|TOOL_UNKNOWN)$/
+const ALLOWED = /^(?:OK|ARGUMENT_[A-Z]+|ROW_NOT_FOUND|CONFLICT_EXPECTED|DB_VALUE|DB_CONSTRAINT|TOOL_UNKNOWN)$/
 const STORED = HOSTILE_STRINGS.filter(storable)
 
 /** Where the strings are arguments: ordinary names, so that a statement that holds one of the strings got it from the caller. */
@@ -30,12 +30,29 @@ CREATE TABLE texts (id int PRIMARY KEY, body text NOT NULL UNIQUE);
 INSERT INTO texts VALUES ${STORED.map((text, i) => `(${i}, ${literal(text)})`).join(', ')};
 CREATE TABLE keyed (body text PRIMARY KEY, id int);
 INSERT INTO keyed SELECT body, id FROM texts WHERE length(body) < 2000;
+CREATE TABLE scratch (id int PRIMARY KEY, body text, doc jsonb, list text[]);
+CREATE FUNCTION echo(words text, texts text[] DEFAULT NULL, OUT body text, OUT list text[]) LANGUAGE sql STABLE
+AS $$ SELECT $1, $2 $$;
+CREATE FUNCTION keep(body text) RETURNS text LANGUAGE sql AS $$
+  INSERT INTO public.scratch (id, body) SELECT -1 - count(*), $1 FROM public.scratch RETURNING body $$;
 `
 const PLAIN_POLICY = `
 version: 1
 defaults: { row_cap: 200, page_size: 200, response_chars_max: 200000, cell_chars_max: 10000 }
-tables: { public.things: {}, public.texts: {}, public.keyed: {} }
-roles: { reader: { read: ['*'] } }
+tables:
+  public.things:
+    create: { columns: [code, number, big, price, weight, made, at, clock, span, flag, ref, raw, colour, doc, list, place] }
+    update: { columns: [code, number, big, price, weight, made, at, clock, span, flag, ref, raw, colour, doc, list, place] }
+    soft_delete: { column: flag, value: true }
+  public.texts: {}
+  public.keyed: {}
+  public.scratch:
+    create: { columns: [id, body, doc, list] }
+    update: { columns: [body, doc, list] }
+procedures:
+  public.echo: { effect: read, result_columns: [body, list] }
+  public.keep: { effect: write }
+roles: { reader: { read: ['*'], create: ['*'], update: ['*'], soft_delete: ['*'], call: ['*'] } }
 `
 
 /** Names in a database: shorter than what the server cuts, and of characters that it takes. */
@@ -83,14 +100,23 @@ function rowsOf(body: string): readonly Readonly<Record<string, unknown>>[] {
   return structuredContent.rows
 }
 
+/** The result's one value. */
+function resultOf(body: string): unknown {
+  const { structuredContent } = JSON.parse(`{${body}}`) as { readonly structuredContent: { readonly result: unknown } }
+  return structuredContent.result
+}
+
 for (const engine of ENGINES) {
   describe(`hostile strings on ${engine.label}`, () => {
     let plain: TestDatabase
     let path: RecordedPath
-    const samples: Samples = new Map([['code', ['first']]])
+    const samples: Samples = new Map([
+      ['code', ['first']],
+      ['id', ['1']],
+    ])
     before(async () => {
       plain = await (await engine.start()).createDatabase(PLAIN)
-      path = await openPath({ settings: plain.reader(), policy: PLAIN_POLICY })
+      path = await openPath({ settings: plain.writer(), policy: PLAIN_POLICY })
     })
     after(async () => {
       await path.close()
@@ -103,10 +129,12 @@ for (const engine of ENGINES) {
       for (const tool of path.tools(READER)) {
         const ordinary = new Set<string>()
         for (const column of ['code', 'number', 'price', 'made', 'at', 'span', 'ref', 'raw', 'colour', 'place']) {
-          for (const { path: place, put, takes } of positionsOf(tool, samples, column)) {
+          for (const [at, { path: place, put, takes }] of positionsOf(tool, samples, column).entries()) {
             // Places that do not hang on the column are the same for all of them.
-            if (column !== 'code' && !/value/.test(place)) continue
-            for (const text of HOSTILE_STRINGS) {
+            if (column !== 'code' && (mayWrite(tool) || !/value/.test(place))) continue
+            for (const [i, text] of HOSTILE_STRINGS.entries()) {
+              // Places of a change are many and alike: each string meets every sixth of them.
+              if (mayWrite(tool) && (at + i) % 6 > 0) continue
               const seen = await path.call(READER, tool.name, put(text))
               calls++
               assert.match(seen.code, ALLOWED, `${tool.name} ${place} ${JSON.stringify(text.slice(0, 40))}`)
@@ -125,6 +153,53 @@ for (const engine of ENGINES) {
       assert.equal(await checksum(plain), before)
       assert.ok(calls > 5_000)
       t.diagnostic(`${calls} calls`)
+    })
+
+    test('are written as they are and read back as they were, and nothing else is touched', async () => {
+      const others = async () => (await checksum(plain)).replace(/^scratch .*$/m, '')
+      const before = await others()
+      const texts = new Set<string>()
+      const send = async (tool: string, args: unknown) => {
+        const seen = await path.call(READER, tool, args)
+        for (const { text } of seen.statements) texts.add(text)
+        return seen
+      }
+      for (const [id, text] of HOSTILE_STRINGS.entries()) {
+        // A document or list too long for a cell would be given back as null.
+        const short = text.slice(0, 2_000)
+        const values = { body: text, doc: { [short]: [short] }, list: [short, null, short] }
+        const made = await send('create_scratch', { values: { id, ...values } })
+        if (!storable(text)) {
+          assert.equal(made.code, 'ARGUMENT_VALUE', JSON.stringify(text))
+          continue
+        }
+        assert.equal(made.code, 'OK', `${JSON.stringify(text.slice(0, 40))}: ${made.body.slice(0, 300)}`)
+        assert.deepEqual(rowsOf(made.body), [{ id, ...values }])
+        const found = await path.call(READER, 'get_scratch_by_pk', { id })
+        assert.deepEqual(rowsOf(found.body), [{ id, ...values }])
+        const stored = await plain.query('SELECT body, list[1], doc -> $2 ->> 0 FROM scratch WHERE id = $1', [
+          String(id),
+          short,
+        ])
+        assert.deepEqual(stored, [[text, short, short]])
+        // What was read is what is there, and is expected to be.
+        const changed = await send('update_scratch_by_pk', {
+          id,
+          values: { body: `${text}+` },
+          expected: { body: text },
+        })
+        assert.deepEqual(rowsOf(changed.body)[0]?.['body'], `${text}+`)
+        const again = await send('update_scratch_by_pk', { id, values: { body: text }, expected: { body: text } })
+        assert.equal(again.code, 'CONFLICT_EXPECTED')
+        const echoed = await send('echo', { words: text, texts: [short] })
+        assert.deepEqual(rowsOf(echoed.body), [{ body: text, list: [short] }])
+        const kept = await send('keep', { body: text })
+        assert.equal(kept.code, 'OK')
+        assert.deepEqual(resultOf(kept.body), text)
+      }
+      assert.ok(texts.size <= 10, `${texts.size} statements for all of them`)
+      assert.equal(await others(), before)
+      await plain.query('DELETE FROM scratch')
     })
 
     test('as names of tools are no tools', async () => {
@@ -207,7 +282,7 @@ for (const engine of ENGINES) {
 
     test('leave one line each in the trail and the log, whatever part of a request they are', async () => {
       const prepared = await prepareGateway({
-        connectors: [{ id: 'plain', settings: plain.reader(), policy: PLAIN_POLICY }],
+        connectors: [{ id: 'plain', settings: plain.writer(), policy: PLAIN_POLICY }],
         identities: { reader: { roles: ['reader'] } },
         audit: '{ stdout: true }',
       })

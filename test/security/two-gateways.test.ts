@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import Database from 'better-sqlite3'
 import type { AuditEntry } from '../../src/core/audit-entry.js'
 import { generateArguments, type Samples, seeded } from '../support/arguments.js'
 import {
@@ -13,7 +14,7 @@ import {
 } from '../support/gateway.js'
 import type { TestDatabase } from '../support/postgres.js'
 import { ENGINES } from '../support/security-engines.js'
-import { IDENTITIES, LEFT, POLICY, STRANGE_WORDS, VARIANTS } from '../support/two-databases.js'
+import { evened, IDENTITIES, LEFT, POLICY, STRANGE_WORDS, VARIANTS } from '../support/two-databases.js'
 
 const CALLS_PER_TOOL = 12
 
@@ -31,11 +32,20 @@ const SAMPLES: Samples = new Map([
   ['tenant', ['acme', 'beta', 'zeta']],
   ['kind', ['in', 'out']],
   ['amount', ['3', '5555']],
+  ['title', ['ticket 5', 'a new title']],
+  ['code', ['letter-1', 'letter-2', 'letter-7', 'letter-new']],
+  ['due', ['2024-06-02']],
+])
+
+/** Changes that no constraint which sees something hidden can decide: they are made, and those of other tools are undone. */
+const MADE: ReadonlySet<string> = new Set([
+  ...['update_tickets_by_pk', 'soft_delete_tickets_by_pk', 'update_letters_by_pk', 'soft_delete_letters_by_pk'],
+  ...['create_letters', 'file_note', 'swap'],
 ])
 
 function prepare(database: TestDatabase, audit?: string): Promise<GatewayFolder> {
   return prepareGateway({
-    connectors: [{ id: 'shop', settings: database.reader({ pool: { max: 1 } }), policy: POLICY }],
+    connectors: [{ id: 'shop', settings: database.writer({ pool: { max: 1 } }), policy: POLICY }],
     identities: Object.fromEntries(IDENTITIES.map(({ name, roles, claims }) => [name, { roles, claims }])),
     ...(audit === undefined ? {} : { audit }),
   })
@@ -64,7 +74,14 @@ async function requests(
     const tables = tools.flatMap((tool) => (tool.name.startsWith('search_') ? [tool.name.slice(7)] : []))
     for (const tool of tools) {
       for (let i = 0; i < CALLS_PER_TOOL; i++) {
-        const generation = { samples: SAMPLES, strangers: STRANGE_WORDS, tables, random, wrong: i % 2 === 0 ? 0.06 : 0 }
+        const generation = {
+          samples: SAMPLES,
+          strangers: STRANGE_WORDS,
+          tables,
+          random,
+          wrong: i % 2 === 0 ? 0.06 : 0,
+          ...(MADE.has(tool.name) ? {} : { dryRun: true }),
+        }
         const params = { name: tool.name, arguments: generateArguments(tool, generation) }
         all.push({ name, body: { jsonrpc: '2.0', id: i, method: 'tools/call', params } })
       }
@@ -77,9 +94,14 @@ async function requests(
 function comparable({ id, time, hash, prev_hash, instance, key_id, duration_ms, ...rest }: AuditEntry): string {
   assert.ok(id !== '' && time !== '' && hash !== '' && prev_hash !== '' && instance !== '')
   assert.ok((key_id === undefined) === (rest.identity === undefined) && duration_ms.total >= 0)
-  // Filter values are kept as digests under a key of the gateway's own.
-  const filters = rest.plan?.filters?.map(({ column, op, values }) => ({ column, op, values: values?.length }))
-  return JSON.stringify({ ...rest, plan: { ...rest.plan, filters } })
+  // Values are kept as digests under a key of the gateway's own.
+  const counted = (items: readonly { readonly column: string; readonly values?: readonly string[] }[] = []) =>
+    items.map(({ values, ...item }) => ({ ...item, values: values?.length }))
+  const { filters, values, expected, ...plan } = rest.plan ?? {}
+  const kept = { ...plan, filters: counted(filters), values: counted(values), expected: counted(expected) }
+  const { operation, target, code } = rest
+  if (code === 'DB_CONSTRAINT') return JSON.stringify({ operation, target, plan: kept })
+  return JSON.stringify({ ...rest, plan: kept })
 }
 
 for (const engine of ENGINES) {
@@ -102,17 +124,24 @@ for (const engine of ENGINES) {
           const own: string[] = []
           for (const { name, body } of all) {
             const { status, text } = await post(endpoint, folder.keys[name], body)
-            own.push(`${name} ${JSON.stringify(body)} ${status} ${text}`)
+            own.push(evened(`${name} ${JSON.stringify(body)} ${status} ${text}`))
           }
           replies.push(own)
         }
         const [left = [], right = []] = replies
         assert.equal(left.length, right.length)
-        for (const [i, reply] of left.entries()) assert.equal(reply, right[i])
+        // A constraint may decide otherwise where something hidden differs; such calls are undone, so that nothing follows.
+        const refused = (reply: string | undefined) => reply?.includes('DB_CONSTRAINT') === true
+        const exempt = left.map((reply, i) => refused(reply) || refused(right[i]))
+        assert.ok(exempt.filter(Boolean).length < left.length / 8)
+        for (const [i, reply] of left.entries()) if (exempt[i] !== true) assert.equal(reply, right[i])
         for (const gateway of running) await gateway.stop()
         const [one = [], other = []] = folders.map((folder) => folder.entries().map(comparable))
         assert.ok(one.length > count / 2)
-        assert.deepEqual(one, other)
+        assert.equal(one.length, other.length)
+        // Entries stand in the order of the calls' ends, which come one after the other.
+        const bare = (lines: readonly string[]) => lines.filter((_, i) => one[i] === other[i])
+        assert.ok(one.length - bare(one).length <= exempt.filter(Boolean).length)
         for (const folder of folders) await folder.remove()
         for (const database of databases) await database.drop()
         t.diagnostic(`${count} requests`)
@@ -129,11 +158,16 @@ const SECRET_NAMES = [
   'hidden_index_four',
   'hidden_label_five',
 ]
-const SENTINELS = ['SENTINELCELL', 'SENTINELSCOPE', 'SENTINELTABLE', 'SENTINELCOMMENT', '918273645']
+const SENTINELS = ['SENTINELCELL', 'SENTINELSCOPE', 'SENTINELTABLE', 'SENTINELCOMMENT', 'SENTINELPRESET', '918273645']
 const GUARDED = `
 CREATE TYPE secret_kind AS ENUM ('hidden_label_five', 'other');
 CREATE TABLE rooms (
   hidden_name_one text NOT NULL, id int PRIMARY KEY, label text, hidden_name_two int UNIQUE, floor int, kind secret_kind);
+CREATE FUNCTION inspect(room int, OUT label text, OUT hidden_name_one text) LANGUAGE plpgsql AS $$
+BEGIN
+  IF room > 50 THEN RAISE EXCEPTION 'room %', room USING DETAIL = 'SENTINELCELL', HINT = 'hidden_name_one'; END IF;
+  SELECT r.label, r.hidden_name_one INTO label, hidden_name_one FROM public.rooms AS r WHERE r.id = room;
+END $$;
 CREATE INDEX hidden_index_four ON rooms (hidden_name_one, floor);
 CREATE TABLE hidden_table_three (id int PRIMARY KEY, room_id int REFERENCES rooms, body text);
 COMMENT ON COLUMN rooms.hidden_name_two IS 'SENTINELCOMMENT';
@@ -150,8 +184,20 @@ tables:
   public.rooms:
     mask: [hidden_name_one, hidden_name_two, kind]
     row_filter: [{ column: floor, op: in, values: { claim: floors } }]
-roles: { reader: { read: ['*'] } }
+    create: { columns: [id, label, floor], preset: { hidden_name_one: SENTINELPRESET, kind: other } }
+    update: { columns: [label, floor], preset: { hidden_name_one: SENTINELPRESET } }
+procedures: { public.inspect: { effect: write, result_columns: [label] } }
+roles: { reader: { read: ['*'], create: ['*'], update: ['*'], call: ['*'] } }
 `
+
+function rowsOf(file: string, table: string): readonly unknown[] {
+  const db = new Database(file, { readonly: true })
+  try {
+    return db.prepare(`SELECT * FROM ${table}`).all()
+  } finally {
+    db.close()
+  }
+}
 
 describe('what is hidden', () => {
   for (const engine of ENGINES) {
@@ -159,7 +205,7 @@ describe('what is hidden', () => {
       const server = await engine.start()
       const database = await server.createDatabase(GUARDED)
       const folder = await prepareGateway({
-        connectors: [{ id: 'shop', settings: database.reader(), policy: GUARDED_POLICY }],
+        connectors: [{ id: 'shop', settings: database.writer(), policy: GUARDED_POLICY }],
         identities: {
           reader: { roles: ['reader'], claims: new Map([['floors', [0, 1, 2]]]) },
           lost: { roles: ['reader'] },
@@ -206,10 +252,14 @@ describe('what is hidden', () => {
       gateway.child.kill('SIGTERM')
       await gateway.exited
       const everything = new Map([
+        // The policy stands in the store as well, and names what it hides: what calls leave there is in this table.
+        ['idempotency keys', JSON.stringify(rowsOf(folder.storeFile, 'idempotency'))],
+        ['intents', JSON.stringify(rowsOf(folder.bufferFile, 'intents'))],
         ['replies', replies.join('\n')],
         ['entries', JSON.stringify(folder.entries())],
         ['stdout', gateway.stdout.join('\n')],
-        ['log', JSON.stringify(gateway.log)],
+        // What the login may write is told to the operator at the start, table by table.
+        ['log', JSON.stringify(gateway.log.filter((line) => !/login/i.test(JSON.stringify(line))))],
       ])
       assert.ok(folder.entries().length > 300 && gateway.stdout.length > 300)
       assert.ok(everything.get('replies')?.includes('room 7'), 'rows were read')

@@ -41,37 +41,61 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   'additionalProperties',
 ])
 
+/** What every tool that may change something takes. */
+const RUN_CONTROLS = ['dry_run', 'idempotency_key'] as const
+
 /** Argument names of each operation's frame; what is not among them is a key column. */
 const FRAMES: readonly { readonly name: RegExp; readonly controls: readonly string[]; readonly keyed: boolean }[] = [
   { name: /^schema_overview$/, controls: ['table'], keyed: false },
   { name: /^get_.+_by_pk$/, controls: ['columns'], keyed: true },
   { name: /^search_.+$/, controls: ['filters', 'columns', 'order_by', 'limit'], keyed: false },
   { name: /^aggregate_.+$/, controls: ['metrics', 'group_by', 'filters', 'order_by', 'limit'], keyed: false },
+  { name: /^create_.+$/, controls: ['values', ...RUN_CONTROLS], keyed: false },
+  { name: /^update_.+_by_pk$/, controls: ['values', 'expected', ...RUN_CONTROLS], keyed: true },
+  { name: /^soft_delete_.+_by_pk$/, controls: ['expected', ...RUN_CONTROLS], keyed: true },
 ]
 const ITEM_NAMES: ReadonlySet<string> = new Set(['column', 'op', 'value', 'values', 'direction', 'fn', 'as', 'by'])
+
+/** Whether the tool may change something: it is generated, run and compared as such. */
+export function mayWrite(tool: Tool): boolean {
+  return isRun(tool.inputSchema)
+}
+
+function isRun({ properties = {} }: InputSchema): boolean {
+  return RUN_CONTROLS.every((name) => Object.hasOwn(properties, name))
+}
+
+/** Objects whose members are columns, whatever those are called. */
+function holdsColumns(schema: InputSchema, name: string): boolean {
+  return schema.type === 'object' && (name === 'values' || name === 'expected')
+}
 
 /** Throws when the tool is of a kind, or takes an argument, that nobody taught the generator. */
 export function checkKnown(tool: Tool): void {
   const frame = FRAMES.find(({ name }) => name.test(tool.name))
-  if (frame === undefined) throw new Error(`the generator does not know the tool ${tool.name}`)
-  for (const name of Object.keys(tool.inputSchema.properties ?? {})) {
-    const key = frame.keyed && tool.inputSchema.required?.includes(name)
-    if (!frame.controls.includes(name) && key !== true) {
-      throw new Error(`the generator does not know the argument ${name} of ${tool.name}`)
-    }
+  // A procedure may have any name that is not one of the others', and any parameters.
+  if (frame === undefined && !mayWrite(tool)) throw new Error(`the generator does not know the tool ${tool.name}`)
+  for (const [name, schema] of Object.entries(tool.inputSchema.properties ?? {})) {
+    if (frame?.controls.includes(name) === true) continue
+    const value = schema.type !== 'object'
+    const parameter = frame === undefined && value
+    const key = frame?.keyed === true && value && tool.inputSchema.required?.includes(name)
+    if (!parameter && key !== true) throw new Error(`the generator does not know the argument ${name} of ${tool.name}`)
   }
-  checkSchema(tool.inputSchema, tool.name, 0)
+  checkSchema(tool.inputSchema, tool.name, ITEM_NAMES, true)
 }
 
-function checkSchema(schema: InputSchema, path: string, depth: number): void {
+/** `names`: what the members of objects may be called; undefined: anything. */
+function checkSchema(schema: InputSchema, path: string, names: ReadonlySet<string> | undefined, root = false): void {
   for (const keyword of Object.keys(schema)) {
     if (!KEYWORDS.has(keyword)) throw new Error(`the generator does not know the keyword ${keyword} at ${path}`)
   }
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    if (depth > 0 && !ITEM_NAMES.has(name)) throw new Error(`the generator does not know ${name} at ${path}`)
-    checkSchema(member, `${path}.${name}`, depth + 1)
+    if (!root && names?.has(name) === false) throw new Error(`the generator does not know ${name} at ${path}`)
+    if (names === undefined && member.type === 'object') throw new Error(`the generator does not know ${path}.${name}`)
+    checkSchema(member, `${path}.${name}`, root && holdsColumns(member, name) ? undefined : ITEM_NAMES)
   }
-  if (schema.items !== undefined) checkSchema(schema.items, `${path}[]`, depth + 1)
+  if (schema.items !== undefined) checkSchema(schema.items, `${path}[]`, ITEM_NAMES)
 }
 
 /** Uniform in [0, 1), the same sequence for the same seed (mulberry32). */
@@ -100,6 +124,8 @@ export interface Generation {
   readonly random: Random
   /** How likely each place of a call is to hold something wrong. */
   readonly wrong: number
+  /** Whether what changes something is undone: always, or never. Absent: now and then. */
+  readonly dryRun?: boolean
 }
 
 interface Item {
@@ -123,11 +149,12 @@ class Walk {
   }
 
   value(schema: InputSchema, name: string, item: Item): unknown {
-    const { random, wrong } = this.#given
+    const { random, wrong, dryRun } = this.#given
     if (name !== '' && random() < wrong) return this.#wrong()
+    if (name === 'dry_run' && dryRun !== undefined) return dryRun
     switch (schema.type) {
       case 'object':
-        return this.#object(schema, name === '')
+        return holdsColumns(schema, name) ? this.#columns(schema, name) : this.#object(schema, name === '')
       case 'array':
         return this.#array(schema, name, item)
       case 'string':
@@ -173,6 +200,23 @@ class Walk {
     return Object.fromEntries(members)
   }
 
+  /** Values for columns: some of them to be written, few of them to be expected, since all of those have to hold. */
+  #columns(schema: InputSchema, name: string): unknown {
+    const { random, wrong, strangers } = this.#given
+    const chosen = Object.entries(schema.properties ?? {}).filter(([column]) => {
+      if (schema.required?.includes(column) === true) return random() >= wrong / 2
+      return random() < (name === 'values' ? 0.35 : 0.12)
+    })
+    const one = pick(random, Object.entries(schema.properties ?? {}))
+    if (chosen.length === 0 && one !== undefined && random() < 0.9) chosen.push(one)
+    const members = chosen.map(([column, member]): [string, unknown] => {
+      const nullable = /or null/.test(member.description ?? '')
+      return [column, nullable && random() < 0.1 ? null : this.value(member, column, {})]
+    })
+    if (random() < wrong) members.push([pick(random, strangers) ?? 'extra', 1])
+    return Object.fromEntries(members)
+  }
+
   /** The column first: what else fits depends on it. */
   #ordered(schema: InputSchema): readonly [string, InputSchema][] {
     const entries = Object.entries(schema.properties ?? {})
@@ -180,8 +224,9 @@ class Walk {
   }
 
   #wanted(schema: InputSchema, name: string, item: Item, root: boolean): boolean {
-    const { random, wrong } = this.#given
+    const { random, wrong, dryRun } = this.#given
     const required = schema.required?.includes(name) === true
+    if (root && name === 'dry_run' && dryRun !== undefined) return true
     if (random() < wrong / 2) return !required
     if (required) return true
     if (name === 'value') return item.op !== undefined && !['in', 'is_null', 'not_null'].includes(item.op)
@@ -235,8 +280,10 @@ class Walk {
         return pick(random, this.#results) ?? 'count'
       case 'table':
         return pick(random, tables) ?? 'nothing'
+      case 'idempotency_key':
+        return pick(random, ['key 1', 'key 2', `key ${Math.floor(random() * 1e6)}`]) ?? 'key'
       default:
-        return pick(random, samples.get(name) ?? []) ?? pick(random, strangers) ?? 'x'
+        return pick(random, samples.get(name.replace(/(\[\])+$/, '')) ?? []) ?? pick(random, strangers) ?? 'x'
     }
   }
 
@@ -285,7 +332,10 @@ export interface Position {
   readonly schema: InputSchema
 }
 
-/** Every place there is, lists and objects themselves included. `prefer`: the column that calls use where they need one. */
+/**
+ * Every place there is, lists and objects themselves included. `prefer`: the column that calls use where they need one.
+ * What can be undone is: such calls are dry runs, except where something is put in the place that says so.
+ */
 export function positionsOf(tool: Tool, samples: Samples, prefer?: string): readonly Position[] {
   checkKnown(tool)
   const positions: Position[] = []
@@ -325,20 +375,29 @@ function leastObject(
 ): readonly [string, unknown][] {
   const properties = Object.entries(schema.properties ?? {})
   const filter = schema.properties?.['op'] !== undefined
+  const run = isRun(schema)
   return properties.flatMap(([name, member]): [string, unknown][] => {
     if (name === 'value' && filter && (about === 'column' || about === 'op' || about === undefined)) {
       return [[name, samples.get(prefer ?? '')?.[0] ?? 'x']]
     }
+    if (run && name === 'dry_run') return [[name, true]]
     if (schema.required?.includes(name) !== true) return []
-    if (name === 'op') return [[name, about === 'values' ? 'in' : (member.enum?.[0] ?? 'eq')]]
+    if (name === 'op' && filter) return [[name, about === 'values' ? 'in' : (member.enum?.[0] ?? 'eq')]]
     return [[name, leastValue(name, member, samples, prefer)]]
   })
 }
 
 function leastValue(name: string, schema: InputSchema, samples: Samples, prefer: string | undefined): unknown {
   switch (schema.type) {
-    case 'object':
-      return Object.fromEntries(leastObject(schema, samples, prefer, undefined))
+    case 'object': {
+      const members = leastObject(schema, samples, prefer, undefined)
+      const names = Object.keys(schema.properties ?? {})
+      const one = prefer !== undefined && names.includes(prefer) ? prefer : names[0]
+      const only = one === undefined ? undefined : schema.properties?.[one]
+      // An update needs a column, whichever.
+      if (members.length > 0 || one === undefined || only === undefined) return Object.fromEntries(members)
+      return Object.fromEntries([[one, leastValue(one, only, samples, prefer)]])
+    }
     case 'array':
       return schema.items === undefined ? [] : [leastValue(`${name}[]`, schema.items, samples, prefer)]
     case 'string': {
@@ -364,9 +423,12 @@ export function samplesOf(bodies: readonly string[]): Map<string, string[]> {
       readonly structuredContent?: { readonly rows?: readonly Readonly<Record<string, unknown>>[] }
     }
     for (const [name, cell] of (structuredContent?.rows ?? []).flatMap((row) => Object.entries(row))) {
-      if (cell === null || typeof cell === 'object') continue
       const known = samples.get(name) ?? []
-      if (!known.includes(String(cell))) known.push(String(cell))
+      for (const value of Array.isArray(cell) ? cell : [cell]) {
+        if (value === null) continue
+        const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+        if (!known.includes(text)) known.push(text)
+      }
       samples.set(name, known)
     }
   }

@@ -62,7 +62,7 @@ export function must<T>(result: Result<T, unknown>): T {
 
 function connectorYaml({ id, settings, more }: TestConnector): string {
   const { host, port, user, password = '', database } = settings.connection
-  const { max, acquireTimeoutMs } = settings.pool
+  const { mode, max, acquireTimeoutMs } = settings.pool
   return [
     `  - id: ${id}`,
     '    type: postgres',
@@ -73,7 +73,8 @@ function connectorYaml({ id, settings, more }: TestConnector): string {
     `    database: ${JSON.stringify(database)}`,
     '    tls: disable',
     `    schemas: ${JSON.stringify(settings.schemas)}`,
-    `    pool: { max: ${max}, acquire_timeout_ms: ${acquireTimeoutMs} }`,
+    `    pool: { mode: ${mode}, max: ${max}, acquire_timeout_ms: ${acquireTimeoutMs} }`,
+    `    session_context: ${settings.sessionContext}`,
     ...(more === undefined ? [] : [`    ${more}`]),
   ].join('\n')
 }
@@ -279,6 +280,7 @@ export interface ListedTool {
   readonly description: string
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly outputSchema?: Readonly<Record<string, unknown>>
+  readonly annotations?: Readonly<Record<string, boolean>>
 }
 
 /** The caller's own tools. */

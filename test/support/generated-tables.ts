@@ -37,10 +37,13 @@ const comment = fc.option(
   { nil: undefined },
 )
 
-const valueType: fc.Arbitrary<ValueType> = fc.constantFrom<ValueType>(...Object.values(TYPES), {
+export const valueType: fc.Arbitrary<ValueType> = fc.constantFrom<ValueType>(...Object.values(TYPES), {
   ...TYPES.mood,
   labels: ['', 'with "quotes"', 'O\u2019Brien', '__proto__'],
 })
+
+/** What the database puts into a column that is not given: mostly nothing. */
+const fill = fc.constantFrom('no', 'no', 'no', 'default', 'always', 'by_default', 'computed')
 
 function keyed(type: ValueType): boolean {
   return type.equality && type.logical !== 'json' && type.logical !== 'array' && type.logical !== 'unknown'
@@ -50,7 +53,7 @@ function keyed(type: ValueType): boolean {
 export const table: fc.Arbitrary<Table> = fc
   .record({
     name: columnName,
-    columns: fc.uniqueArray(fc.record({ name: columnName, type: valueType, nullable: fc.boolean(), comment }), {
+    columns: fc.uniqueArray(fc.record({ name: columnName, type: valueType, nullable: fc.boolean(), fill, comment }), {
       selector: (column) => agentColumnName(column.name),
       minLength: 1,
       maxLength: 8,
@@ -64,8 +67,8 @@ export const table: fc.Arbitrary<Table> = fc
       catalogId: i + 1,
       type: column.type,
       nullable: column.nullable,
-      hasDefault: false,
-      generated: 'no',
+      hasDefault: column.fill === 'default',
+      generated: column.fill === 'default' ? 'no' : column.fill,
       ...(column.comment === undefined || column.comment === '' ? {} : { comment: column.comment }),
     }))
     const primaryKey = made.filter(({ type }) => keyed(type)).map((column) => column.name)
@@ -103,5 +106,27 @@ export function valueText(type: ValueType): fc.Arbitrary<string> {
       return fc.constantFrom(...(type.labels ?? []))
     default:
       return fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.replaceAll('\0', '').replaceAll('\\', ''))
+  }
+}
+
+/** Values to be written as a tool's schema has them for the type. */
+export function writeValue(type: ValueType): fc.Arbitrary<unknown> {
+  switch (type.logical) {
+    case 'integer':
+    case 'float':
+    case 'boolean':
+      // A number in JSON cannot carry the sign of a zero through a client.
+      return valueText(type).map((text) => JSON.parse(JSON.stringify(JSON.parse(text))))
+    case 'array':
+      return fc.array(writeValue(type.element ?? TYPES.text), { maxLength: 3 })
+    case 'json':
+      return fc.oneof(
+        fc.string(),
+        fc.jsonValue().map((value) => JSON.stringify(value)),
+      )
+    case 'text':
+      return valueText(type).map((text) => [...text].slice(0, type.charsMax).join(''))
+    default:
+      return valueText(type)
   }
 }

@@ -1,16 +1,28 @@
-import { CELL_CHARS_MAX, PAGE_SIZE, QUERY_TIMEOUT_MS, RESPONSE_CHARS_MAX, ROW_CAP } from '../../src/core/limits.js'
+import {
+  CELL_CHARS_MAX,
+  MAX_AFFECTED_ROWS,
+  PAGE_SIZE,
+  QUERY_TIMEOUT_MS,
+  RESPONSE_CHARS_MAX,
+  ROW_CAP,
+} from '../../src/core/limits.js'
 import type {
   AggregatePlan,
   CallLimits,
   Filter,
   FilterOp,
   GetPlan,
-  Plan,
+  MutationPlan,
+  PlanValue,
+  QueryPlan,
   Scope,
   SearchPlan,
+  ValidatedCall,
+  ValidatedMutation,
   ValidatedPlan,
+  WriteValue,
 } from '../../src/core/plan.js'
-import { type Column, catalogName, type Identifier, type Table } from '../../src/core/schema-model.js'
+import { type Column, catalogName, type Identifier, type Routine, type Table } from '../../src/core/schema-model.js'
 
 const LIMITS: CallLimits = {
   rowCap: ROW_CAP,
@@ -18,6 +30,7 @@ const LIMITS: CallLimits = {
   queryTimeoutMs: QUERY_TIMEOUT_MS,
   responseCharsMax: RESPONSE_CHARS_MAX,
   cellCharsMax: CELL_CHARS_MAX,
+  maxAffectedRows: MAX_AFFECTED_ROWS,
 }
 
 export interface Validation {
@@ -28,7 +41,7 @@ export interface Validation {
 }
 
 /** What the policy would give for the plan. Compilation is tested without a policy, so the brand is put on by hand here. */
-export function validatedPlan(table: Table, plan: Plan, validation: Validation = {}): ValidatedPlan {
+export function validatedPlan(table: Table, plan: QueryPlan, validation: Validation = {}): ValidatedPlan {
   const hidden = new Set(validation.hidden)
   const visible = new Map<Identifier, Column>()
   for (const column of table.columns) if (!hidden.has(column.name)) visible.set(column.name, column)
@@ -104,4 +117,91 @@ export function aggregatePlan(
     order: parts.order ?? [],
     limit: parts.limit ?? 10,
   }
+}
+
+/** By column; a map where a name such as `__proto__` may be among them. */
+type Named<V> = Readonly<Record<string, V>> | ReadonlyMap<string, V>
+type NewValue = string | null | { readonly kind: 'now' }
+
+function entriesOf<V>(named: Named<V> = {}): readonly (readonly [string, V])[] {
+  return named instanceof Map ? [...named] : Object.entries(named)
+}
+
+/** What a mutation of a table is made of; column names are strings and must exist. */
+export interface MutationParts {
+  readonly key?: Readonly<Record<string, string>>
+  /** What is written: text, null, or the time of the transaction. */
+  readonly values?: Named<NewValue>
+  readonly expected?: Named<string | null>
+  readonly scope?: Scope
+  /** Default: the scope. */
+  readonly writtenScope?: Scope
+  readonly returning?: readonly string[]
+  readonly limits?: Partial<CallLimits>
+  readonly dryRun?: boolean
+}
+
+/** What the policy would give for the mutation; see `validatedPlan`. */
+export function validatedMutation(
+  table: Table,
+  kind: MutationPlan['kind'],
+  parts: MutationParts = {},
+): ValidatedMutation {
+  const column = (name: string): Column => {
+    const found = table.columns.find((candidate) => candidate.name === name)
+    if (found === undefined) throw new Error(`no column ${name}`)
+    return found
+  }
+  const written = (value: NewValue): WriteValue =>
+    typeof value === 'object' && value !== null ? value : { kind: 'value', value }
+  const key = Object.entries(parts.key ?? {}).map(([name, value]) => filter(name, 'eq', value))
+  const scope = parts.scope ?? { all: [] }
+  const validated = {
+    plan: { kind, table: table.ref, key, values: [], expected: [], dryRun: parts.dryRun ?? false },
+    table,
+    writes: entriesOf(parts.values).map(([name, value]) => ({
+      column: column(name),
+      value: written(value),
+    })),
+    expected: entriesOf(parts.expected).map(([name, value]) => ({ column: column(name), value })),
+    scope,
+    writtenScope: parts.writtenScope ?? scope,
+    returning: (parts.returning ?? table.columns.map(({ name }) => name)).map(column),
+    key: table.primaryKey.map(column),
+    limits: { ...LIMITS, ...parts.limits },
+  }
+  // Only `PolicyEngine.validateMutation` may make one in the product.
+  return validated as unknown as ValidatedMutation
+}
+
+export interface CallParts {
+  /** By position among the parameters that take a value. */
+  readonly args?: Readonly<Record<number, PlanValue | null>>
+  readonly effect?: 'read' | 'write'
+  /** Names of the result columns let through; default: all. */
+  readonly fields?: readonly string[]
+  readonly limits?: Partial<CallLimits>
+  readonly dryRun?: boolean
+}
+
+/** What the policy would give for the call; see `validatedPlan`. */
+export function validatedCall(routine: Routine, parts: CallParts = {}): ValidatedCall {
+  const { result } = routine
+  const fields = result.kind === 'record' ? result.fields : undefined
+  const wanted = new Set(parts.fields ?? fields?.map(({ name }) => name))
+  const validated = {
+    plan: {
+      kind: 'call',
+      routine: routine.ref,
+      catalogId: routine.catalogId,
+      args: Object.entries(parts.args ?? {}).map(([position, value]) => ({ position: Number(position), value })),
+      dryRun: parts.dryRun ?? false,
+    },
+    routine,
+    effect: parts.effect ?? 'read',
+    ...(fields === undefined ? {} : { fields: fields.filter(({ name }) => wanted.has(name)) }),
+    limits: { ...LIMITS, ...parts.limits },
+  }
+  // Only `PolicyEngine.validateCall` may make one in the product.
+  return validated as unknown as ValidatedCall
 }

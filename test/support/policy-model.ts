@@ -3,7 +3,9 @@
  * policy engine: property tests hold the two against each other.
  */
 
-export type ModelOperation = 'get' | 'search' | 'aggregate'
+export type ModelRead = 'get' | 'search' | 'aggregate'
+export type ModelWrite = 'create' | 'update' | 'soft_delete'
+export type ModelOperation = ModelRead | ModelWrite
 export type ModelCell = string | number | null
 export type ModelRow = Readonly<Record<string, ModelCell>>
 export type ModelClaims = Readonly<Record<string, string | number | readonly (string | number)[]>>
@@ -15,17 +17,34 @@ export interface ModelFilter {
   readonly values?: readonly (string | number)[] | { readonly claim: string }
 }
 
+export interface ModelSection {
+  readonly columns: readonly string[]
+  readonly preset?: Readonly<Record<string, string | number | { readonly claim: string }>>
+}
+
+export interface ModelSoftDelete {
+  readonly column: string
+  readonly value: string | number
+  readonly reads_include_deleted?: boolean
+}
+
 export interface ModelTable {
   readonly mask?: readonly string[]
   readonly columns?: readonly string[]
   readonly aggregate?: boolean | { readonly columns: readonly string[] }
   readonly row_filter?: readonly ModelFilter[]
+  readonly create?: ModelSection
+  readonly update?: ModelSection
+  readonly soft_delete?: ModelSoftDelete
   readonly row_cap?: number
 }
 
 export interface ModelRole {
   readonly read?: readonly string[]
   readonly aggregate?: readonly string[]
+  readonly create?: readonly string[]
+  readonly update?: readonly string[]
+  readonly soft_delete?: readonly string[]
   readonly deny?: readonly string[]
   readonly mask?: Readonly<Record<string, readonly string[]>>
   readonly row_filter?: Readonly<Record<string, readonly ModelFilter[]>>
@@ -37,13 +56,15 @@ export interface ModelPolicy {
   readonly defaults?: { readonly row_cap?: number }
   readonly tables: Readonly<Record<string, ModelTable>>
   readonly roles: Readonly<Record<string, ModelRole>>
-  readonly identities?: Readonly<Record<string, { readonly row_cap?: number }>>
+  readonly identities?: Readonly<Record<string, { readonly row_cap?: number; readonly read_only?: boolean }>>
 }
 
 /** One table of the database as the model needs it. */
 export interface ModelCatalogTable {
   readonly columns: Readonly<Record<string, 'integer' | 'text'>>
   readonly key: readonly string[]
+  /** Columns that must have a value, and that only a writer gives one. */
+  readonly required?: readonly string[]
 }
 
 export interface ModelCaller {
@@ -80,6 +101,12 @@ export class PolicyModel {
     const roles = this.#roles(caller)
     if (roles.some((role) => this.#covers(role.deny, table))) return []
     if (operation === 'aggregate' && this.#table(table)?.aggregate === false) return []
+    if (operation === 'create' || operation === 'update' || operation === 'soft_delete') {
+      // "A mutation exists only where the table has the section and a role grants it"; "read-only identity: no mutation".
+      if (this.#table(table)?.[operation] === undefined) return []
+      if (this.#policy.identities?.[caller.name]?.read_only === true) return []
+      return roles.filter((role) => this.#covers(role[operation], table))
+    }
     return roles.filter(
       (role) => this.#covers(role.read, table) || (operation === 'aggregate' && this.#covers(role.aggregate, table)),
     )
@@ -113,8 +140,41 @@ export class PolicyModel {
     const catalog = this.#catalog[table]
     if (catalog === undefined || this.granting(caller, table, operation).length === 0) return false
     const shown = Object.keys(catalog.columns).filter((column) => this.shows(caller, table, operation, column))
-    if (operation !== 'get') return shown.length > 0
-    return catalog.key.length > 0 && catalog.key.every((column) => shown.includes(column))
+    const keyed = catalog.key.length > 0 && catalog.key.every((column) => shown.includes(column))
+    if (operation === 'get' || operation === 'soft_delete') return keyed
+    if (operation !== 'create' && operation !== 'update') return shown.length > 0
+    const settable = this.settable(caller, table, operation)
+    if (operation === 'update') return keyed && settable.length > 0
+    return settable.length > 0 && this.#unfilled(table).every((column) => settable.includes(column))
+  }
+
+  /** "Allowed, visible, writable columns only"; "a column with a preset is not the caller's". */
+  settable(caller: ModelCaller, table: string, operation: 'create' | 'update'): readonly string[] {
+    const section = this.#table(table)?.[operation]
+    if (section === undefined) return []
+    return Object.keys(this.#catalog[table]?.columns ?? {}).filter(
+      (column) =>
+        section.columns.includes(column) &&
+        !Object.hasOwn(section.preset ?? {}, column) &&
+        this.shows(caller, table, operation, column),
+    )
+  }
+
+  /** What a new row needs and neither the catalog nor a preset gives. */
+  #unfilled(table: string): readonly string[] {
+    const preset = this.#table(table)?.create?.preset ?? {}
+    return (this.#catalog[table]?.required ?? []).filter((column) => !Object.hasOwn(preset, column))
+  }
+
+  required(table: string): readonly string[] {
+    return this.#unfilled(table)
+  }
+
+  /** Whether the claims that the presets of a mutation need are there and fit. */
+  presetsSuffice(caller: ModelCaller, table: string, operation: 'create' | 'update'): boolean {
+    return Object.entries(this.#table(table)?.[operation]?.preset ?? {}).every(
+      ([column, value]) => this.#operands({ column, op: 'eq', value }, table, caller) !== undefined,
+    )
   }
 
   /** "Row scope is computed per operation …: any of their filters (a role without one: all rows), and always the table's." */
@@ -122,7 +182,35 @@ export class PolicyModel {
     const holds = (filters: readonly ModelFilter[]) =>
       filters.every((filter) => this.#holds(filter, table, row, caller))
     if (!holds(this.#table(table)?.row_filter ?? [])) return false
+    if (operation !== 'create' && this.#isDeleted(table, row)) return false
     return this.granting(caller, table, operation).some((role) => holds(role.row_filter?.[table] ?? []))
+  }
+
+  /** A row counts as deleted unless it says otherwise: "reads include deleted" only where the policy asks for it. */
+  #isDeleted(table: string, row: ModelRow): boolean {
+    const marked = this.#table(table)?.soft_delete
+    if (marked === undefined || marked.reads_include_deleted === true) return false
+    const cell = row[marked.column] ?? null
+    return cell === null || String(cell) === String(marked.value)
+  }
+
+  /** "A check that the written row still satisfies it (predicates on the soft-delete column aside)." */
+  mayBeWritten(caller: ModelCaller, table: string, operation: ModelWrite, row: ModelRow): boolean {
+    const aside = this.#table(table)?.soft_delete?.column
+    const usable = (filters: readonly ModelFilter[]) =>
+      filters.every((filter) => this.#operands(filter, table, caller) !== undefined)
+    const holds = (filters: readonly ModelFilter[]) =>
+      filters.every((filter) => filter.column === aside || this.#holds(filter, table, row, caller))
+    if (!holds(this.#table(table)?.row_filter ?? [])) return false
+    const lists = this.granting(caller, table, operation).map((role) => role.row_filter?.[table] ?? [])
+    return lists.some((list) => usable(list) && holds(list))
+  }
+
+  /** Whether every row that the mutation may touch is, by the roles alone, one that `get` finds. */
+  isReadable(caller: ModelCaller, table: string, operation: ModelWrite): boolean {
+    const readers = this.granting(caller, table, 'get')
+    if (readers.some((role) => role.row_filter?.[table] === undefined)) return true
+    return this.granting(caller, table, operation).every((role) => readers.includes(role))
   }
 
   /** Whether the caller's claims let any row be in scope at all: "a claim that is missing fails closed". */

@@ -4,6 +4,9 @@ import {
   type Column,
   catalogName,
   type ForeignKey,
+  type Routine,
+  type RoutineParameter,
+  type RoutineResult,
   type SchemaModel,
   type Table,
   type TableKind,
@@ -24,6 +27,14 @@ export const TYPES = {
   text: { logical: 'text', native: 'text', ...comparable },
   boolean: { logical: 'boolean', native: 'boolean', ...comparable },
   timestamp: { logical: 'timestamp', native: 'timestamptz', withZone: true, ...comparable },
+  date: { logical: 'date', native: 'date', ...comparable },
+  integers: {
+    logical: 'array',
+    native: 'integer[]',
+    element: { logical: 'integer', native: 'integer', range: [-2147483648, 2147483647], ...comparable },
+    ...comparable,
+  },
+  anyelement: { logical: 'unknown', native: 'anyelement', equality: false, ordered: false },
   uuid: { logical: 'uuid', native: 'uuid', ...comparable },
   json: { logical: 'json', native: 'json', equality: false, ordered: false },
   status: { logical: 'enum', native: 'status', labels: ['new', 'paid'], ...comparable },
@@ -33,6 +44,10 @@ export interface TableSketch {
   readonly columns: Readonly<Record<string, keyof typeof TYPES>>
   readonly kind?: TableKind
   readonly key?: readonly string[]
+  /** Columns that are NOT NULL, those with a default, and those whose values the database generates. */
+  readonly notNull?: readonly string[]
+  readonly defaults?: readonly string[]
+  readonly generated?: Readonly<Record<string, Exclude<Column['generated'], 'no'>>>
   readonly comment?: string
   readonly comments?: Readonly<Record<string, string>>
   readonly foreignKeys?: readonly {
@@ -46,21 +61,21 @@ export function refOf(schema: string, name: string): TableRef {
   return { schema: catalogName(schema), name: catalogName(name) }
 }
 
-function columnOf(name: string, type: ValueType, position: number, comment: string | undefined): Column {
+function columnOf(name: string, type: ValueType, position: number, sketch: TableSketch): Column {
+  const comment = new Map(Object.entries(sketch.comments ?? {})).get(name)
   return {
     name: catalogName(name),
     agentName: agentColumnName(name),
     catalogId: position + 1,
     type,
-    nullable: true,
-    hasDefault: false,
-    generated: 'no',
+    nullable: sketch.notNull?.includes(name) !== true,
+    hasDefault: sketch.defaults?.includes(name) === true,
+    generated: new Map(Object.entries(sketch.generated ?? {})).get(name) ?? 'no',
     ...(comment === undefined ? {} : { comment }),
   }
 }
 
 export function tableOf(schema: string, name: string, sketch: TableSketch): Table {
-  const comments = new Map(Object.entries(sketch.comments ?? {}))
   const foreignKeys: readonly ForeignKey[] = (sketch.foreignKeys ?? []).map((key, index) => ({
     name: catalogName(`fk_${index}`),
     columns: key.columns.map(catalogName),
@@ -73,7 +88,7 @@ export function tableOf(schema: string, name: string, sketch: TableSketch): Tabl
     kind: sketch.kind ?? 'table',
     ...(sketch.comment === undefined ? {} : { comment: sketch.comment }),
     columns: Object.entries(sketch.columns).map(([column, type], index) =>
-      columnOf(column, TYPES[type], index, comments.get(column)),
+      columnOf(column, TYPES[type], index, sketch),
     ),
     primaryKey: (sketch.key ?? []).map(catalogName),
     uniqueKeys: [],
@@ -90,6 +105,51 @@ export function schemaOf(...tables: readonly Table[]): SchemaModel {
     routines: [],
     login: { superuser: false, owns: [], writes: [], ownsCount: 0, writesCount: 0 },
   }
+}
+
+export interface RoutineSketch {
+  readonly kind?: Routine['kind']
+  /** By name; an empty one stands for a parameter without. */
+  readonly parameters?: readonly (readonly [name: string, type: keyof typeof TYPES, more?: Partial<RoutineParameter>])[]
+  readonly result?: RoutineResult
+  /** Columns of a set of records. */
+  readonly fields?: Readonly<Record<string, keyof typeof TYPES>>
+  readonly readOnly?: boolean
+  readonly comment?: string
+}
+
+export function routineOf(schema: string, name: string, sketch: RoutineSketch = {}): Routine {
+  const parameters = (sketch.parameters ?? []).map(
+    ([parameter, type, more], index): RoutineParameter => ({
+      ...(parameter === '' ? {} : { name: catalogName(parameter) }),
+      agentName: parameter === '' ? `arg${index + 1}` : agentColumnName(parameter),
+      mode: 'in',
+      type: TYPES[type],
+      hasDefault: false,
+      ...more,
+    }),
+  )
+  const fields = Object.entries(sketch.fields ?? {}).map(([field, type]) => ({
+    name: catalogName(field),
+    agentName: agentColumnName(field),
+    type: TYPES[type],
+  }))
+  const signature = parameters.map((parameter) => `${parameter.name ?? ''} ${parameter.type.native}`.trim()).join(', ')
+  return {
+    ref: refOf(schema, name),
+    catalogId: `${schema}/${name}(${signature})`,
+    kind: sketch.kind ?? 'function',
+    signature,
+    ...(sketch.comment === undefined ? {} : { comment: sketch.comment }),
+    declaredReadOnly: sketch.readOnly ?? true,
+    securityDefiner: false,
+    parameters,
+    result: sketch.result ?? (fields.length > 0 ? { kind: 'record', set: true, fields } : { kind: 'void' }),
+  }
+}
+
+export function withRoutines(schema: SchemaModel, ...routines: readonly Routine[]): SchemaModel {
+  return { ...schema, routines }
 }
 
 /** The shop that most tests use: customers, their orders, and a table that no policy here names. */

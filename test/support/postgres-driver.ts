@@ -1,8 +1,19 @@
 import type { TestContext } from 'node:test'
 import type { GatewayError } from '../../src/core/errors.js'
+import type { ValidatedCall, ValidatedMutation } from '../../src/core/plan.js'
 import { ok, type Result } from '../../src/core/result.js'
+import type { Routine, SchemaModel, Table } from '../../src/core/schema-model.js'
 import type { Param } from '../../src/core/statement.js'
-import { Cancellation, type Driver, type ExecuteOptions, type Execution, type Rows } from '../../src/engines/engine.js'
+import {
+  type CallExecution,
+  Cancellation,
+  type Driver,
+  type ExecuteOptions,
+  type Execution,
+  type Rows,
+  type WriteExecution,
+} from '../../src/engines/engine.js'
+import { postgresDialect } from '../../src/engines/postgres/dialect.js'
 import { createPostgresDriver } from '../../src/engines/postgres/driver.js'
 import type { Observation } from '../../src/observe/observation.js'
 import type { ConnectorSettings } from '../../src/threads/messages.js'
@@ -22,7 +33,29 @@ export interface TestDriver {
   /** The same with its times, however it ended. */
   timed(text: string, params?: readonly Param[], options?: Partial<ExecuteOptions>): Promise<Execution>
   /** The first cell of the first row; a failure is thrown. */
-  cell(text: string): Promise<string | null>
+  cell(text: string, options?: Partial<ExecuteOptions>): Promise<string | null>
+  /** Mutations and calls, as the policy would have let them through. */
+  mutate(mutation: ValidatedMutation, options?: Partial<ExecuteOptions>): Promise<WriteExecution>
+  call(call: ValidatedCall, options?: Partial<ExecuteOptions>): Promise<CallExecution>
+  /** The model of the schemas that the settings name. */
+  schema(): Promise<SchemaModel>
+}
+
+/** Settings of a connector on this machine whose other parts do not matter. */
+export function settingsOf(
+  { port }: { readonly port: number },
+  mode: ConnectorSettings['pool']['mode'] = 'session',
+): ConnectorSettings {
+  return {
+    id: 'any',
+    engine: 'postgres',
+    connection: { host: '127.0.0.1', port, user: 'u', database: 'd', tls: 'disable' },
+    schemas: ['public'],
+    threadsMin: 0,
+    threadsMax: 1,
+    sessionContext: false,
+    pool: { mode, max: 1, acquireTimeoutMs: 1_000, idleTimeoutMs: 1_000, lifetimeMaxMs: 1_000 },
+  }
 }
 
 /** A driver that is closed when the test ends. */
@@ -33,24 +66,53 @@ export function testDriver(t: TestContext, settings: ConnectorSettings): TestDri
     nowMs: () => performance.now(),
   })
   t.after(() => driver.close())
+  const limits = (options: Partial<ExecuteOptions> = {}): ExecuteOptions => ({
+    timeoutMs: 20_000,
+    acquireTimeoutMs: 20_000,
+    bytesMax: 10_000_000,
+    cancellation: new Cancellation(),
+    ...options,
+  })
   const timed: TestDriver['timed'] = (text, params = [], options = {}) =>
-    driver.execute(statement(text, params), {
-      timeoutMs: 20_000,
-      acquireTimeoutMs: 20_000,
-      bytesMax: 10_000_000,
-      cancellation: new Cancellation(),
-      ...options,
-    })
+    driver.execute(statement(text, params), limits(options))
   const run: TestDriver['run'] = async (text, params, options) => {
     const { outcome: result, queueMs, dbMs } = await timed(text, params, options)
     return result.ok ? ok({ rows: result.value, queueMs, dbMs }) : result
   }
-  const cell = async (text: string): Promise<string | null> => {
-    const result = await run(text)
+  const cell: TestDriver['cell'] = async (text, options) => {
+    const result = await run(text, [], options)
     if (!result.ok) throw new Error(JSON.stringify(result.error))
     return result.value.rows[0]?.[0] ?? null
   }
-  return { driver, observed, run, timed, cell }
+  return {
+    driver,
+    observed,
+    run,
+    timed,
+    cell,
+    mutate: (mutation, options) => driver.mutate(postgresDialect.compileMutation(mutation), limits(options)),
+    call: (call, options) => driver.call(postgresDialect.compileCall(call), limits(options)),
+    schema: async () => {
+      const model = await driver.introspect(settings.schemas)
+      if (!model.ok) throw new Error(JSON.stringify(model.error))
+      return model.value
+    },
+  }
+}
+
+export function tableNamed(schema: SchemaModel, name: string): Table {
+  const table = schema.tables.find(({ ref }) => ref.name === name)
+  if (table === undefined) throw new Error(`no table ${name}`)
+  return table
+}
+
+/** By name, and by signature where several have it. */
+export function routineNamed(schema: SchemaModel, name: string, signature?: string): Routine {
+  const routine = schema.routines.find(
+    (candidate) => candidate.ref.name === name && (signature === undefined || candidate.signature === signature),
+  )
+  if (routine === undefined) throw new Error(`no routine ${name}`)
+  return routine
 }
 
 /** The code of a failure and what the operator is told; a success has the code OK. */

@@ -27,6 +27,8 @@ export interface TestDatabase {
   query(text: string, params?: readonly string[]): Promise<readonly TextRow[]>
   /** Settings for the login that may only SELECT. */
   reader(overrides?: SettingsOverrides): ConnectorSettings
+  /** Settings for a login that may read and write every table, and owns none. */
+  writer(overrides?: SettingsOverrides): ConnectorSettings
   /** Settings for the superuser, to see what holds even for a login that may do everything. */
   superuser(overrides?: SettingsOverrides): ConnectorSettings
   /** Sessions of the gateway in this database, by the server's own account. */
@@ -38,9 +40,13 @@ export interface SettingsOverrides {
   readonly schemas?: readonly string[]
   readonly connection?: Partial<ConnectorSettings['connection']>
   readonly pool?: Partial<ConnectorSettings['pool']>
+  readonly sessionContext?: boolean
 }
 
 export type TextRow = readonly (string | null)[]
+
+/** The login that mutations run as. */
+export const WRITER = 'runku_writer'
 
 /** The login that tests connect with; setup SQL may grant to it and revoke from it by this name. */
 export const READER = 'runku_reader'
@@ -48,7 +54,11 @@ const READER_PASSWORD = 'only-for-tests'
 
 export async function startTestServer(label: string, binaries: PostgresBinaries): Promise<TestServer> {
   const process = await startThrowawayPostgres({ binaries, settings: { max_connections: '60' } })
-  await runAs(process, 'postgres', `CREATE ROLE ${READER} LOGIN PASSWORD '${READER_PASSWORD}'`)
+  await runAs(
+    process,
+    'postgres',
+    `CREATE ROLE ${READER} LOGIN PASSWORD '${READER_PASSWORD}'; CREATE ROLE ${WRITER} LOGIN PASSWORD '${READER_PASSWORD}'`,
+  )
   const version = Number((await runAs(process, 'postgres', 'SHOW server_version_num'))[0]?.[0])
   const templates = new Map<string, Promise<string>>()
   let databases = 0
@@ -88,6 +98,9 @@ BEGIN
   FOR s IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${READER}', s);
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO ${READER}', s);
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${WRITER}', s);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${WRITER}', s);
+    EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${WRITER}', s);
   END LOOP;
 END $$`
 
@@ -107,12 +120,21 @@ function testDatabase(process: ThrowawayPostgres, name: string): TestDatabase {
     schemas: overrides.schemas ?? ['public'],
     threadsMin: 0,
     threadsMax: 1,
-    pool: { max: 4, acquireTimeoutMs: 5_000, idleTimeoutMs: 60_000, lifetimeMaxMs: 3_600_000, ...overrides.pool },
+    sessionContext: overrides.sessionContext ?? false,
+    pool: {
+      mode: 'session',
+      max: 4,
+      acquireTimeoutMs: 5_000,
+      idleTimeoutMs: 60_000,
+      lifetimeMaxMs: 3_600_000,
+      ...overrides.pool,
+    },
   })
   return {
     name,
     query: (text, params) => runAs(process, name, text, params),
     reader: (overrides = {}) => settings(READER, READER_PASSWORD, overrides),
+    writer: (overrides = {}) => settings(WRITER, READER_PASSWORD, overrides),
     superuser: (overrides = {}) => settings(process.user, process.password, overrides),
     sessions: async () => {
       const rows = await runAs(

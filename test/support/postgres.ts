@@ -10,6 +10,7 @@ export {
   type TestDatabase,
   type TestServer,
   type TextRow,
+  WRITER,
 } from './postgres-server.js'
 
 /**

@@ -35,6 +35,12 @@ export interface Seen {
   /** As JSON. */
   readonly plan: string | undefined
   readonly rows: number | undefined
+  readonly effect: string
+  readonly affected: number | undefined
+  /** As JSON: what a repetition of the call under its idempotency key would be answered from. */
+  readonly keys: string | undefined
+  /** As JSON, each: what was entered before the database was reached. */
+  readonly intents: readonly string[]
   /** The members of the reply's result, or the text of its JSON-RPC error. */
   readonly body: string
   readonly statements: readonly { readonly text: string; readonly params: readonly Param[] }[]
@@ -67,6 +73,16 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
       statements.push({ text: statement.text, params: statement.params })
       return engine.driver.execute(statement, options)
     },
+    mutate: (mutation, options) => {
+      for (const { text, params } of [mutation.lock, mutation.write].filter((each) => each !== undefined)) {
+        statements.push({ text, params })
+      }
+      return engine.driver.mutate(mutation, options)
+    },
+    call: (call, options) => {
+      statements.push({ text: call.statement.text, params: call.statement.params })
+      return engine.driver.call(call, options)
+    },
     close: () => engine.driver.close(),
   }
   const dialect = disguise === undefined ? engine.dialect : disguise(engine.dialect)
@@ -84,6 +100,7 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
     tools: (who) => (JSON.parse(`{${list(who)}}`) as { readonly tools: readonly Tool[] }).tools,
     call: async (who, tool, args) => {
       const first = statements.length
+      const intents: string[] = []
       // What crosses the thread is JSON, whatever a test built.
       const sent: unknown = args === undefined ? undefined : JSON.parse(JSON.stringify(args))
       const outcome = await executeCall(
@@ -104,6 +121,11 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
           acquireTimeoutMs: settings.pool.acquireTimeoutMs,
           nowMs: monotonicMs,
           observe: () => {},
+          sessionContext: false,
+          announce: async (intent) => {
+            intents.push(JSON.stringify(intent))
+            return { kind: 'go' }
+          },
         },
         new Cancellation(),
       )
@@ -115,6 +137,10 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
         target: outcome.target,
         plan: outcome.plan === undefined ? undefined : JSON.stringify(outcome.plan),
         rows: outcome.rows,
+        effect: outcome.effect,
+        affected: outcome.affected,
+        keys: outcome.keys === undefined ? undefined : JSON.stringify(outcome.keys),
+        intents,
         body: Buffer.from(outcome.body).toString('utf8'),
         statements: statements.splice(first),
       }

@@ -6,46 +6,49 @@ import { type Column, catalogName, type SchemaModel, type Table, type ValueType 
 type TypeRest = Omit<ValueType, 'logical' | 'native'>
 const COMPARABLE: TypeRest = { equality: true, ordered: true }
 
-function type(logical: ValueType['logical'], native: string, rest: Partial<TypeRest> = {}): ValueType {
-  return { logical, native, ...COMPARABLE, ...rest }
+/** `name` is the catalog's own, with its schema where that is not the engine's. */
+function type(logical: ValueType['logical'], native: string, name: string, rest: Partial<TypeRest> = {}): ValueType {
+  const [schema, ...own] = name.includes('.') ? name.split('.') : ['pg_catalog', name]
+  const typeRef = { schema: catalogName(schema ?? ''), name: catalogName(own.join('.')) }
+  return { logical, native, ...COMPARABLE, ...rest, typeRef }
 }
 
 /** Value types as PostgreSQL's catalog describes them, by a short name. */
 export const TYPES = {
-  smallint: type('integer', 'smallint', { range: [-32768, 32767] }),
-  integer: type('integer', 'integer', { range: [-2147483648, 2147483647] }),
-  bigint: type('bigint', 'bigint'),
-  decimal: type('decimal', 'numeric(20,4)'),
-  float: type('float', 'double precision'),
-  real: type('float', 'real'),
-  text: type('text', 'text'),
-  varchar40: type('text', 'character varying(40)', { charsMax: 40 }),
-  varchar9000: type('text', 'character varying(9000)', { charsMax: 9000 }),
-  char5: type('text', 'character(5)', { charsMax: 5 }),
-  name: type('text', 'name'),
-  citext: type('text', 'citext', { operatorSchema: catalogName('extensions') }),
-  boolean: type('boolean', 'boolean'),
-  timestamptz: type('timestamp', 'timestamp with time zone', { withZone: true }),
-  timestamp: type('timestamp', 'timestamp without time zone', { withZone: false }),
-  date: type('date', 'date'),
-  time: type('time', 'time without time zone', { withZone: false }),
-  timetz: type('time', 'time with time zone', { withZone: true }),
-  interval: type('interval', 'interval'),
-  uuid: type('uuid', 'uuid'),
-  json: type('json', 'json', { equality: false, ordered: false }),
-  jsonb: type('json', 'jsonb'),
-  bytes: type('bytes', 'bytea'),
-  mood: type('enum', 'mood', { labels: ['sad', 'ok', 'happy'] }),
-  moodDomain: type('enum', 'public.daily_mood', { labels: ['sad', 'ok', 'happy'], domain: true }),
-  textDomain: type('text', 'public.short_text', { domain: true }),
-  integers: type('array', 'integer[]', { element: type('integer', 'integer') }),
-  texts: type('array', 'text[]', { element: type('text', 'text') }),
-  inet: type('unknown', 'inet'),
-  regclass: type('unknown', 'regclass'),
-  periodDomain: type('unknown', 'public.period', { domain: true }),
-  xml: type('unknown', 'xml', { equality: false, ordered: false }),
-  tsvector: type('unknown', 'tsvector'),
-  point: type('unknown', 'point', { equality: false, ordered: false }),
+  smallint: type('integer', 'smallint', 'int2', { range: [-32768, 32767] }),
+  integer: type('integer', 'integer', 'int4', { range: [-2147483648, 2147483647] }),
+  bigint: type('bigint', 'bigint', 'int8'),
+  decimal: type('decimal', 'numeric(20,4)', 'numeric'),
+  float: type('float', 'double precision', 'float8'),
+  real: type('float', 'real', 'float4'),
+  text: type('text', 'text', 'text'),
+  varchar40: type('text', 'character varying(40)', 'varchar', { charsMax: 40 }),
+  varchar9000: type('text', 'character varying(9000)', 'varchar', { charsMax: 9000 }),
+  char5: type('text', 'character(5)', 'bpchar', { charsMax: 5 }),
+  name: type('text', 'name', 'name'),
+  citext: type('text', 'citext', 'extensions.citext', { operatorSchema: catalogName('extensions') }),
+  boolean: type('boolean', 'boolean', 'bool'),
+  timestamptz: type('timestamp', 'timestamp with time zone', 'timestamptz', { withZone: true }),
+  timestamp: type('timestamp', 'timestamp without time zone', 'timestamp', { withZone: false }),
+  date: type('date', 'date', 'date'),
+  time: type('time', 'time without time zone', 'time', { withZone: false }),
+  timetz: type('time', 'time with time zone', 'timetz', { withZone: true }),
+  interval: type('interval', 'interval', 'interval'),
+  uuid: type('uuid', 'uuid', 'uuid'),
+  json: type('json', 'json', 'json', { equality: false, ordered: false }),
+  jsonb: type('json', 'jsonb', 'jsonb'),
+  bytes: type('bytes', 'bytea', 'bytea'),
+  mood: type('enum', 'mood', 'public.mood', { labels: ['sad', 'ok', 'happy'] }),
+  moodDomain: type('enum', 'public.daily_mood', 'public.daily_mood', { labels: ['sad', 'ok', 'happy'], domain: true }),
+  textDomain: type('text', 'public.short_text', 'public.short_text', { domain: true }),
+  integers: type('array', 'integer[]', '_int4', { element: type('integer', 'integer', 'int4') }),
+  texts: type('array', 'text[]', '_text', { element: type('text', 'text', 'text') }),
+  inet: type('unknown', 'inet', 'inet'),
+  regclass: type('unknown', 'regclass', 'regclass'),
+  periodDomain: type('unknown', 'public.period', 'public.period', { domain: true }),
+  xml: type('unknown', 'xml', 'xml', { equality: false, ordered: false }),
+  tsvector: type('unknown', 'tsvector', 'tsvector'),
+  point: type('unknown', 'point', 'point', { equality: false, ordered: false }),
 } as const satisfies Record<string, ValueType>
 
 /** Columns in order; a `?` after the name makes one nullable. */

@@ -24,7 +24,8 @@ export async function servedEngines(): Promise<readonly EngineName[]> {
           schemas: ['none'],
           threadsMin: 0,
           threadsMax: 1,
-          pool: { max: 1, acquireTimeoutMs: 1, idleTimeoutMs: 1, lifetimeMaxMs: 1 },
+          sessionContext: false,
+          pool: { mode: 'session', max: 1, acquireTimeoutMs: 1, idleTimeoutMs: 1, lifetimeMaxMs: 1 },
         },
         { observe: () => {}, nowMs: () => 0 },
       )

@@ -1,5 +1,5 @@
 import type { Identity } from '../../src/core/identity.js'
-import { identity } from './recorded-path.js'
+import { identity, type Seen } from './recorded-path.js'
 
 /**
  * A database, the same database with other contents where some callers may not look, and for some callers the database as
@@ -17,34 +17,96 @@ tables:
   public.customers:
     mask: [ssn, password_hash]
     row_filter: [{ column: tenant, op: eq, value: { claim: tenant } }]
-  public.orders: { mask: [margin] }
+    create:
+      columns: [id, tenant, name, country, tier, score, weight, born, active, tags, extra, note, email, ssn]
+      preset: { tenant: { claim: tenant }, password_hash: unset }
+    update:
+      columns: [tenant, name, country, tier, score, joined, active, ref, tags, extra, note, email, risk]
+      preset: { password_hash: hash-right }
+  public.orders:
+    mask: [margin]
+    create: { columns: [region, number, customer_id, status, total, placed, memo] }
+    update: { columns: [region, status, total, customer_id, memo, margin] }
   public.ledger:
     mask: [shard, tenant]
     row_filter: [{ column: tenant, op: eq, value: { claim: tenant } }]
-  public.visits: { columns: [page, referrer, at, ms, cost], key: [page] }
+    create: { columns: [entry, amount, kind], preset: { tenant: { claim: tenant }, shard: 9 } }
+  public.visits:
+    columns: [page, referrer, at, ms, cost]
+    key: [page]
+    max_affected_rows: 30
+    update: { columns: [ms, cost] }
   public.employees: { columns: [id, name, team], aggregate: { columns: [team] } }
-  public.payroll: {}
+  public.payroll: { update: { columns: [paid] } }
   public.open_orders: { key: [region, number] }
+  public.tickets:
+    mask: [secret, touched_at, rank]
+    row_filter: [{ column: tenant, op: eq, value: { claim: tenant } }]
+    create:
+      columns: [title, priority, due, labels]
+      preset: { tenant: { claim: tenant }, secret: made, touched_at: now }
+    update: { columns: [title, priority, due, labels, tenant], preset: { secret: seen } }
+    soft_delete: { column: gone, value: true }
+  public.letters:
+    mask: [opener]
+    create: { columns: [code, body, weight] }
+    update: { columns: [body, weight] }
+    soft_delete: { column: closed_at, value: now }
+procedures:
+  public.label_words: { effect: read, result_columns: [word, size] }
+  public.file_note: { effect: write }
+  public.swap: { effect: write, result_columns: [first] }
+  public.wipe: { effect: write }
 roles:
   analyst:
     read: ['*']
+    create: [public.customers, public.ledger, public.tickets, public.letters]
+    update: ['*']
+    soft_delete: ['*']
+    call: [public.label_words, public.file_note, public.swap]
     deny: [public.payroll]
     mask: { public.customers: [email, risk], public.orders: [memo] }
   support:
     read: [public.customers, public.orders, public.ledger]
+    create: [public.orders, public.ledger]
+    update: [public.orders, public.customers]
+    call: [public.label_words]
     mask: { public.customers: [score] }
     row_filter: { public.orders: [{ column: region, op: in, values: { claim: regions } }] }
-  counter: { aggregate: [public.customers, public.orders, public.visits] }
+  counter: { aggregate: [public.customers, public.orders, public.visits], update: [public.tickets] }
   payer: { read: [public.payroll] }
 `
+
+/**
+ * For comparisons with twins. A preset that nobody sees makes a change of every update, and shows in that; a twin has no
+ * column for it.
+ */
+export const UNSTAMPED_POLICY = POLICY.replace('      preset: { password_hash: hash-right }\n', '').replace(
+  ', preset: { secret: seen }',
+  '',
+)
 
 /** The policy of the databases in which nothing hidden exists: the same grants and limits, and nothing left to hide. */
 const BARE_TABLES = `
 version: 1
 defaults: { row_cap: 40, page_size: 10 }
 tables:
-  public.customers: {}
-  public.orders: {}
+  public.customers:
+    row_filter: [{ column: tenant, op: eq, value: acme }]
+    create:
+      columns: [id, name, country, tier, score, weight, born, active, tags, extra, note]
+      preset: { tenant: acme }
+    update: { columns: [tenant, name, country, tier, SCORE joined, active, ref, tags, extra, note] }
+  public.orders:
+    create: { columns: [region, number, customer_id, status, total, placed MEMO] }
+    update: { columns: [region, status, total, customer_id MEMO] }
+`
+const BARE_TICKETS = `
+  public.tickets:
+    row_filter: [{ column: tenant, op: eq, value: acme }]
+    create: { columns: [title, priority, due, labels], preset: { tenant: acme } }
+    update: { columns: [title, priority, due, labels, tenant] }
+    soft_delete: { column: gone, value: true }
 `
 
 const BASE = `
@@ -106,6 +168,44 @@ CREATE TABLE payroll (id int PRIMARY KEY, employee_id int REFERENCES employees, 
 INSERT INTO payroll SELECT i, 1 + i % 40, i * 100 FROM generate_series(1, 50) AS i;
 CREATE TABLE secrets (id int PRIMARY KEY, customer_id int REFERENCES customers, body text);
 INSERT INTO secrets SELECT i, i, 'secret left ' || i FROM generate_series(1, 10) AS i;
+
+CREATE TABLE tickets (
+  id int GENERATED BY DEFAULT AS IDENTITY (START WITH 1000001) PRIMARY KEY, tenant text NOT NULL, title text NOT NULL,
+  priority int CHECK (priority < 100), due date, labels text[], gone boolean NOT NULL DEFAULT false,
+  secret text NOT NULL, touched_at timestamptz, rank int UNIQUE);
+COMMENT ON COLUMN tickets.labels IS 'Anything';
+INSERT INTO tickets
+SELECT i, CASE WHEN i <= 40 THEN 'acme' ELSE 'beta' END, 'ticket ' || i % 20, i % 9, date '2024-06-01' + i % 5,
+  ARRAY['l' || i % 3], i % 10 = 0, CASE WHEN i % 2 = 0 THEN 'seen' ELSE 'secret left' END, NULL, i
+FROM generate_series(1, 60) AS i;
+
+CREATE TABLE letters (code text PRIMARY KEY, body text, weight numeric(6,2), closed_at timestamptz, opener text);
+INSERT INTO letters
+SELECT 'letter-' || i, 'body ' || i % 4, i / 4.0, CASE WHEN i % 7 = 0 THEN timestamptz '2024-01-01Z' END, 'opener left'
+FROM generate_series(1, 30) AS i;
+
+CREATE TABLE journal (id serial PRIMARY KEY, body text, weight numeric, note text);
+CREATE FUNCTION label_words(words text, times int DEFAULT 2, kind tier DEFAULT 'gold')
+RETURNS TABLE (word text, size int, hint text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN QUERY SELECT w || n || kind, length(w), (SELECT max(c.ssn || c.email) FROM public.customers AS c)
+  FROM unnest(string_to_array(words, ' ')) AS w, generate_series(1, least(times, 3)) AS n ORDER BY 1;
+END $$;
+CREATE FUNCTION file_note(body text, weight numeric DEFAULT 1) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+  IF file_note.weight > 700 THEN RAISE EXCEPTION 'too heavy: %', (SELECT max(c.ssn) FROM public.customers AS c); END IF;
+  INSERT INTO public.journal (body, weight, note)
+  VALUES (file_note.body, file_note.weight, (SELECT max(c.ssn) FROM public.customers AS c));
+  RETURN length(file_note.body);
+END $$;
+CREATE PROCEDURE swap(INOUT first text, INOUT second text) LANGUAGE plpgsql AS $$
+DECLARE kept text := first;
+BEGIN
+  first := second;
+  second := kept || (SELECT max(c.ssn) FROM public.customers AS c);
+END $$;
+CREATE FUNCTION wipe() RETURNS void LANGUAGE sql AS $$ DELETE FROM public.journal $$;
+COMMENT ON FUNCTION label_words IS 'Labels each word';
 `
 
 /** Rows of a tenant that no identity belongs to. */
@@ -114,6 +214,9 @@ INSERT INTO customers (id, tenant, name, country, score, weight, ssn, password_h
 SELECT 10000 + i, 'zeta', 'name ' || i % 300, 'zz', i * 3, i / 3.0, 'ssn-z' || i, 'hash-z' || i, 'z' || i || '@z.example', 99, true
 FROM generate_series(1, ${rows}) AS i;
 INSERT INTO ledger SELECT 900 + i, i, 'zeta', 1000 + i, 'zeta' FROM generate_series(1, ${rows}) AS i;
+INSERT INTO tickets SELECT 10000 + i, 'zeta', 'ticket ' || i, 5, NULL, NULL, i % 2 = 0, 'zeta', now(), 10000 + i
+FROM generate_series(1, ${rows}) AS i;
+SELECT setval('tickets_id_seq', 1000000 + ${rows} * 10);
 `
 
 /** What nobody may see, made different. Updates move rows, so that the order in which they lie differs as well. */
@@ -127,6 +230,11 @@ UPDATE visits SET token = md5('right' || ctid::text)::uuid, ip = NULL WHERE ms <
 UPDATE employees SET salary = 9000 - id * 7, manager_id = NULL WHERE id % 3 > 0;
 UPDATE secrets SET body = 'secret right';
 INSERT INTO secrets SELECT i, 5, 'more' FROM generate_series(100, 400) AS i;
+UPDATE tickets SET secret = 'secret right', touched_at = now(), rank = 5000 - id WHERE tenant <> 'zeta' AND id % 4 > 1;
+UPDATE tickets SET title = 'buried', priority = 77 WHERE gone;
+UPDATE letters SET opener = NULL WHERE weight < 4;
+UPDATE letters SET body = 'buried' WHERE closed_at IS NOT NULL;
+INSERT INTO journal (body) VALUES ('right');
 `
 
 const UNSEEN_BY_ANALYSTS = `
@@ -146,12 +254,16 @@ UPDATE ledger SET amount = 5555, kind = NULL WHERE tenant = 'beta';
 UPDATE visits SET page = 'elsewhere';
 DELETE FROM payroll;
 UPDATE employees SET name = 'someone', team = 'green';
+UPDATE tickets SET title = 'elsewhere';
+DELETE FROM letters;
 `
 
 const UNSEEN_BY_BETA = `
 UPDATE customers SET name = 'acme ' || id, country = 'xx', tags = NULL, note = 'gone' WHERE tenant = 'acme';
 UPDATE ledger SET amount = amount * 100 WHERE tenant = 'acme';
 DELETE FROM ledger WHERE tenant = 'acme' AND entry % 3 = 0;
+UPDATE tickets SET title = 'acme ' || id, labels = NULL, gone = NOT gone WHERE tenant = 'acme' AND id % 2 = 0;
+DELETE FROM tickets WHERE tenant = 'acme' AND id % 3 = 0;
 `
 
 const ANALYZE = 'ANALYZE;'
@@ -231,10 +343,44 @@ ALTER TABLE visits DROP COLUMN token, DROP COLUMN ip;
 COMMENT ON COLUMN customers.note IS NULL;
 COMMENT ON TABLE orders IS NULL;
 COMMENT ON COLUMN visits.page IS NULL;
-DROP TABLE secrets; DROP TABLE payroll;
+DROP TABLE secrets; DROP TABLE payroll; DROP TABLE journal; DROP FUNCTION wipe;
+ALTER TABLE tickets DROP COLUMN secret, DROP COLUMN touched_at, DROP COLUMN rank;
+ALTER TABLE letters DROP COLUMN opener;
+DROP FUNCTION label_words;
+CREATE FUNCTION label_words(words text, times int DEFAULT 2, kind tier DEFAULT 'gold')
+RETURNS TABLE (word text, size int) LANGUAGE sql STABLE AS $$
+  SELECT w || n || kind, length(w) FROM unnest(string_to_array(words, ' ')) AS w, generate_series(1, least(times, 3)) AS n ORDER BY 1;
+$$;
+COMMENT ON FUNCTION label_words IS 'Labels each word';
+CREATE OR REPLACE FUNCTION file_note(body text, weight numeric DEFAULT 1) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+  IF weight > 700 THEN RAISE EXCEPTION 'too heavy'; END IF;
+  RETURN length(body);
+END $$;
+DROP PROCEDURE swap;
+CREATE PROCEDURE swap(INOUT first text, IN second text) LANGUAGE plpgsql AS $$ BEGIN first := second; END $$;
 `
-const ONLY_ACME = `DELETE FROM customers WHERE tenant <> 'acme'; DELETE FROM ledger WHERE tenant <> 'acme';`
-const MASKED = ['ssn', 'password_hash', 'margin', 'token', 'ip', 'salary', 'manager_id', 'shard', 'secrets', 'payroll']
+const ONLY_ACME = `
+DELETE FROM customers WHERE tenant <> 'acme'; DELETE FROM ledger WHERE tenant <> 'acme';
+DELETE FROM tickets WHERE tenant <> 'acme' OR gone; DELETE FROM letters WHERE closed_at IS NOT NULL;
+`
+const LABELS = `  public.label_words: { effect: read, result_columns: [word, size] }`
+const MASKED = [
+  ...[
+    'ssn',
+    'password_hash',
+    'margin',
+    'token',
+    'ip',
+    'salary',
+    'manager_id',
+    'shard',
+    'secrets',
+    'payroll',
+    'journal',
+  ],
+  ...['secret', 'touched_at', 'rank', 'opener', 'hint', 'wipe'],
+]
 
 export const TWINS: readonly Twin[] = [
   {
@@ -245,13 +391,26 @@ export const TWINS: readonly Twin[] = [
       ALTER TABLE orders DROP COLUMN memo;
       ALTER TABLE ledger DROP COLUMN shard, DROP COLUMN tenant;
       ALTER TABLE employees DROP COLUMN salary, DROP COLUMN manager_id;${ANALYZE}`,
-    policy: `${BARE_TABLES}
-  public.ledger: {}
-  public.visits: { key: [page] }
+    policy: `${BARE_TABLES.replace('SCORE', 'score,').replaceAll('MEMO', '')}
+  public.ledger: { create: { columns: [entry, amount, kind] } }
+  public.visits: { key: [page], max_affected_rows: 30, update: { columns: [ms, cost] } }
   public.employees: { aggregate: { columns: [team] } }
-  public.open_orders: { key: [region, number] }
+  public.open_orders: { key: [region, number] }${BARE_TICKETS}
+  public.letters:
+    create: { columns: [code, body, weight] }
+    update: { columns: [body, weight] }
+    soft_delete: { column: closed_at, value: now }
+procedures:
+${LABELS}
+  public.file_note: { effect: write }
+  public.swap: { effect: write, result_columns: [first] }
 roles:
-  analyst: { read: ['*'] }`,
+  analyst:
+    read: ['*']
+    create: [public.customers, public.ledger, public.tickets, public.letters]
+    update: ['*']
+    soft_delete: ['*']
+    call: ['*']`,
     hidden: [...MASKED, 'email', 'risk', 'memo'],
   },
   {
@@ -261,23 +420,32 @@ roles:
       DELETE FROM orders WHERE region NOT IN ('eu', 'us');
       ALTER TABLE customers DROP COLUMN score;
       ALTER TABLE ledger DROP COLUMN shard, DROP COLUMN tenant;
-      DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders;${ANALYZE}`,
-    policy: `${BARE_TABLES}
-  public.ledger: {}
+      DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders; DROP TABLE tickets; DROP TABLE letters;
+      DROP FUNCTION file_note; DROP PROCEDURE swap;${ANALYZE}`,
+    policy: `${BARE_TABLES.replace(' score,', '').replace('SCORE', 'email, risk,').replaceAll('MEMO', ', memo')}
+  public.ledger: { create: { columns: [entry, amount, kind] } }
+procedures:
+${LABELS}
 roles:
-  support: { read: [public.customers, public.orders, public.ledger] }`,
-    hidden: [...MASKED, 'score', 'employees', 'visits', 'open_orders'],
+  support:
+    read: [public.customers, public.orders, public.ledger]
+    create: [public.orders, public.ledger]
+    update: [public.orders, public.customers]
+    call: [public.label_words]
+    row_filter: { public.orders: [{ column: region, op: in, values: [eu, us] }] }`,
+    hidden: [...MASKED, 'score', 'employees', 'visits', 'open_orders', 'tickets', 'letters', 'file_note', 'swap'],
   },
   {
     name: 'one who only counts',
     identity: CORA,
     setup: `${BASE}${DROP_MASKED}${ONLY_ACME}
-      DROP TABLE employees; DROP VIEW open_orders; DROP TABLE ledger;${ANALYZE}`,
-    policy: `${BARE_TABLES}
-  public.visits: { key: [page] }
+      DROP TABLE employees; DROP VIEW open_orders; DROP TABLE ledger; DROP TABLE letters;
+      DROP FUNCTION label_words; DROP FUNCTION file_note; DROP PROCEDURE swap;${ANALYZE}`,
+    policy: `${BARE_TABLES.replace('SCORE', 'score,').replaceAll('MEMO', ', memo')}
+  public.visits: { key: [page] }${BARE_TICKETS}
 roles:
-  counter: { aggregate: [public.customers, public.orders, public.visits] }`,
-    hidden: [...MASKED, 'ledger', 'employees', 'open_orders'],
+  counter: { aggregate: [public.customers, public.orders, public.visits], update: [public.tickets] }`,
+    hidden: [...MASKED, 'ledger', 'employees', 'open_orders', 'letters', 'label_words', 'file_note', 'swap'],
   },
 ]
 
@@ -307,7 +475,14 @@ export const STRANGE_WORDS: readonly string[] = [
   'hash-right',
   'elsewhere',
   '10001',
+  '10007',
   '777',
+  'asia',
+  'seen',
+  'secret right',
+  'buried',
+  'letter-7',
+  'letter-14',
   '0',
   '-1',
   '1e3',
@@ -315,3 +490,44 @@ export const STRANGE_WORDS: readonly string[] = [
   '__proto__',
   'search_secrets',
 ]
+
+/**
+ * What a database itself decides, so that two that differ in what is hidden may differ in it too. Nothing else may differ,
+ * and each of these is left out by this name alone.
+ */
+export const EXEMPTIONS = {
+  /** Whether a write succeeds where a constraint or trigger decides: it sees every row and column, and refuses by one code. */
+  constraint: 'DB_CONSTRAINT',
+  /** What a sequence gives next tells how much was made so far, by whomever: ids here count from a million on. */
+  sequence: /\b10\d{5}\b/g,
+  /** When a row was marked as deleted is the moment of the call. */
+  clock: /("closed_at\\*":\\*")[^"\\]+/g,
+  /** The catalog numbers routines as they were made: which one is meant is part of what an idempotency key stands for. */
+  catalog: /("operation\\*":\\*"call\\*".*?"planHash\\*":\\*")[0-9a-f]{64}/g,
+} as const
+
+const REFUSABLE: ReadonlySet<string> = new Set(['OK', 'POLICY_WRITTEN_ROW', EXEMPTIONS.constraint])
+
+/** A reply or entry without what is left out by name. */
+export function evened(text: string): string {
+  return text
+    .replace(EXEMPTIONS.sequence, 'NEXT')
+    .replace(EXEMPTIONS.clock, '$1NOW')
+    .replace(EXEMPTIONS.catalog, '$1HASH')
+}
+
+/** How two databases answered one call: `exempt` when a constraint decided it, so that what follows may differ as well. */
+export function compareSeen(
+  one: Seen,
+  other: Seen,
+  view: (seen: Seen) => Partial<Seen>,
+): { readonly one: string; readonly other: string; readonly exempt: boolean } {
+  const exempt = [one, other].some(({ code }) => code === EXEMPTIONS.constraint)
+  const text = (seen: Seen): string => {
+    const shown = view(seen)
+    if (!exempt) return evened(JSON.stringify(shown))
+    const { operation, target, plan, statements, intents } = shown
+    return JSON.stringify({ operation, target, plan, statements, intents, refusable: REFUSABLE.has(seen.code) })
+  }
+  return { one: text(one), other: text(other), exempt: exempt && one.code !== other.code }
+}

@@ -19,7 +19,7 @@ const SECRET = Buffer.alloc(32, 7)
 const KEYS = chainKeys(SECRET)
 
 function ledgerLines(count: number, instance = 'i1', keys = KEYS): readonly string[] {
-  const ledger = new MemoryLedger({ keys, instance, keeping: 'hash' })
+  const ledger = new MemoryLedger({ keys, instance, keeping: { filters: 'hash', writes: 'hash' } })
   const appended = ledger.append(Array.from({ length: count }, (_, i) => auditRecord(`${instance}-${i}`)))
   assert.ok(appended.ok)
   return appended.value.map(({ line }) => line)
@@ -90,7 +90,7 @@ test('a genuine entry of another instance does not pass as one of this', () => {
 })
 
 test('two genuine histories spliced together do not link', () => {
-  const ledger = new MemoryLedger({ keys: KEYS, instance: 'i1', keeping: 'hash' })
+  const ledger = new MemoryLedger({ keys: KEYS, instance: 'i1', keeping: { filters: 'hash', writes: 'hash' } })
   const other = ledger.append([1, 2, 3, 4].map((i) => auditRecord(`other-${i}`)))
   assert.ok(other.ok)
   assert.deepEqual(faults([...order(1, 2, 3), other.value[3]?.line ?? '']), [{ kind: 'unlinked', seq: 4, position: 3 }])

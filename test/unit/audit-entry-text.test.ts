@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { recordMembers } from '../../src/audit/entry-text.js'
+import { keptRecord, recordMembers } from '../../src/audit/entry-text.js'
 import type { AuditRecord } from '../../src/core/audit-entry.js'
 import { AUDIT_LINE_CHARS_MAX, AUDIT_TEXT_CHARS_MAX } from '../../src/core/limits.js'
 import type { ValueKeeping } from '../../src/threads/messages.js'
@@ -10,7 +10,7 @@ import { auditRecord } from '../support/audit-records.js'
 const digest = (column: string, value: string) => `hmac:${column}/${value}`
 
 function textOf(record: AuditRecord, keeping: ValueKeeping = 'hash'): string {
-  return `{${recordMembers(record, 'i1', keeping, digest)}}`
+  return `{${recordMembers(record, 'i1', { filters: keeping, writes: keeping }, digest)}}`
 }
 
 function entryOf(record: AuditRecord, keeping: ValueKeeping = 'hash'): Record<string, unknown> {
@@ -103,12 +103,55 @@ test('filter values are kept, replaced by digests or left out as configured', ()
   assert.deepEqual(filtersFor('none'), [{ column: 'country', op: 'in' }])
 })
 
+const WRITE_PLAN = {
+  filters: [{ column: 'id', op: 'eq' as const, values: ['7'] }],
+  values: [{ column: 'email', values: ['a@b.c'] }, { column: 'phone' }],
+  expected: [{ column: 'name', values: ['Ana'] }],
+}
+
+test('written and expected values are kept as configured for writes, whatever holds for filters', () => {
+  const planFor = (filters: ValueKeeping, writes: ValueKeeping) => {
+    const members = recordMembers(auditRecord('a', { plan: WRITE_PLAN }), 'i1', { filters, writes }, digest)
+    return (JSON.parse(`{${members}}`) as AuditRecord).plan
+  }
+  assert.deepEqual(planFor('full', 'full'), WRITE_PLAN)
+  assert.deepEqual(planFor('none', 'hash'), {
+    filters: [{ column: 'id', op: 'eq' }],
+    values: [{ column: 'email', values: ['hmac:email/a@b.c'] }, { column: 'phone' }],
+    expected: [{ column: 'name', values: ['hmac:name/Ana'] }],
+  })
+  assert.deepEqual(planFor('full', 'none'), {
+    filters: WRITE_PLAN.filters,
+    values: [{ column: 'email' }, { column: 'phone' }],
+    expected: [{ column: 'name' }],
+  })
+})
+
+test('a dry run and an idempotency key stand in the plan', () => {
+  const plan = { ...WRITE_PLAN, dry_run: true as const, idempotency_key: 'k'.repeat(300) }
+  const kept = (entryOf(auditRecord('a', { plan }), 'full') as unknown as AuditRecord).plan
+  assert.equal(kept?.dry_run, true)
+  assert.equal(kept?.idempotency_key?.length, AUDIT_TEXT_CHARS_MAX)
+})
+
+test('a record kept for later becomes the text that it would have become at once', () => {
+  const long = Array.from({ length: 50 }, (_, i) => ({ column: `c${i}`, values: ['\u202e'.repeat(1_000)] }))
+  for (const plan of [WRITE_PLAN, { ...WRITE_PLAN, values: long }]) {
+    for (const keeping of ['full', 'hash', 'none'] as const) {
+      const record = auditRecord('a', { plan })
+      const kept = keptRecord(record, { filters: keeping, writes: keeping }, digest)
+      const later = JSON.parse(JSON.stringify(kept)) as AuditRecord
+      assert.equal(textOf(later, 'full'), textOf(record, keeping))
+    }
+  }
+})
+
 test('a full list of a thousand digests fits an entry', () => {
   const values = Array.from({ length: 1_000 }, (_, i) => String(i))
   const members = recordMembers(
     auditRecord('a', { plan: { filters: [{ column: 'id', op: 'in', values }] } }),
     'i1',
-    'hash',
+    { filters: 'hash', writes: 'hash' },
     () => `hmac:${'0'.repeat(32)}`,
   )
   const { plan } = JSON.parse(`{${members}}`) as AuditRecord
@@ -123,6 +166,11 @@ test('a line never exceeds its cap: the plan loses values first, then all but th
     'full',
   )
   assert.deepEqual(wide['plan'], { columns: ['id'], filters: [{ column: 'id', op: 'in' }], cut: true })
+  const long = (count: number) =>
+    Array.from({ length: count }, () => ({ column: 'c', values: ['\u202e'.repeat(1_000)] }))
+  const written = entryOf(auditRecord('a', { plan: { values: long(39), expected: long(1), dry_run: true } }), 'full')
+  const bare = { values: Array.from({ length: 39 }, () => ({ column: 'c' })), expected: [{ column: 'c' }] }
+  assert.deepEqual(written['plan'], { ...bare, dry_run: true, cut: true })
   const columns = Array.from({ length: 1_600 }, (_, i) => `${'c'.repeat(60)}${i}`)
   const worst = auditRecord('a', { plan: { columns }, roles: Array.from({ length: 50 }, () => '\u202e'.repeat(64)) })
   const everyField = Object.fromEntries(TEXT_FIELDS.map((name) => [name, '\u202e'.repeat(2_000)]))

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { chainKeys, verifyChain } from '../../src/audit/chain.js'
 import { loadChainKey } from '../../src/audit/chain-key.js'
 import { Outbox } from '../../src/audit/outbox.js'
+import type { AuditEntry, AuditRecord } from '../../src/core/audit-entry.js'
 import { AUDIT_PROBE_BYTES } from '../../src/core/limits.js'
 import { assertWholeChain, auditRecord, readBuffer } from '../support/audit-records.js'
 
@@ -22,21 +23,22 @@ function newBufferPath(): string {
 
 const randomBytes = (count: number) => Buffer.alloc(count, 5)
 
-function openAt(path: string, keyPath = `${path}.key`) {
+function openAt(path: string, keyPath = `${path}.key`, intentsAreLost = true) {
   const key = loadChainKey({ path: keyPath, mayCreate: true, randomBytes })
   assert.ok(key.ok, key.ok ? '' : key.error)
   return Outbox.open({
     path,
     durability: 'full',
     keys: chainKeys(key.value),
-    keeping: 'hash',
+    keeping: { filters: 'hash', writes: 'hash' },
+    intentsAreLost,
     nowMs: () => 1_000,
     newInstance: () => 'i1',
   })
 }
 
-function openOutbox(path: string): Outbox {
-  const opened = openAt(path)
+function openOutbox(path: string, intentsAreLost = true): Outbox {
+  const opened = openAt(path, undefined, intentsAreLost)
   assert.ok(opened.ok, opened.ok ? '' : opened.error)
   return opened.value
 }
@@ -84,6 +86,134 @@ test('a batch that comes twice is stored once and takes no numbers the second ti
   assertWholeChain(readBuffer(path))
 })
 
+/** The record that a writing call is announced by. */
+function intent(id: string): AuditRecord {
+  return auditRecord(id, {
+    operation: 'update',
+    plan: { values: [{ column: 'email', values: ['ana@example.com'] }] },
+    decision: 'errored',
+    code: 'DB_EFFECT_UNKNOWN',
+    reason: 'the process ended before the outcome was known',
+    effect: 'unknown',
+  })
+}
+
+function intentsIn(path: string): readonly string[] {
+  const db = new Database(path, { readonly: true })
+  try {
+    return db.prepare<[], string>('SELECT id FROM intents ORDER BY id').pluck().all()
+  } finally {
+    db.close()
+  }
+}
+
+function entriesIn(path: string): readonly AuditEntry[] {
+  return readBuffer(path).lines.map((line) => JSON.parse(line) as AuditEntry)
+}
+
+test('an intent has no number, and its outcome takes its place', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  assert.deepEqual(seqs(outbox.append([], [intent('a'), intent('b')])), [])
+  assert.deepEqual(intentsIn(path), ['a', 'b'])
+  assert.deepEqual(seqs(outbox.append(records('b', 'c'))), [1, 2])
+  assert.deepEqual(intentsIn(path), ['a'])
+  assert.deepEqual(seqs(outbox.append(records('a'))), [3])
+  assert.deepEqual(intentsIn(path), [])
+  outbox.close()
+  assertWholeChain(readBuffer(path))
+})
+
+test('an intent left behind by a process becomes an entry with effect unknown, once', () => {
+  const path = newBufferPath()
+  const first = openOutbox(path)
+  seqs(first.append(records('a'), [intent('b'), intent('c')]))
+  seqs(first.append(records('c')))
+  first.close()
+  openOutbox(path).close()
+  openOutbox(path).close()
+  const entries = entriesIn(path)
+  assert.deepEqual(
+    entries.map(({ id, code, effect }) => [id, code, effect]),
+    [
+      ['a', 'OK', 'none'],
+      ['c', 'OK', 'none'],
+      ['b', 'DB_EFFECT_UNKNOWN', 'unknown'],
+    ],
+  )
+  const left = entries.at(-1)
+  assert.equal(left?.reason, 'the process ended before the outcome was known')
+  assert.equal(left?.decision, 'errored')
+  assert.match(JSON.stringify(left?.plan?.values), /^\[\{"column":"email","values":\["hmac:[0-9a-f]{32}"\]\}\]$/)
+  assert.deepEqual(intentsIn(path), [])
+  assertWholeChain(readBuffer(path))
+})
+
+test('the values of an intent are on disk as configured, never as they were sent', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  seqs(outbox.append([], [intent('a')]))
+  outbox.close()
+  const db = new Database(path, { readonly: true })
+  assert.doesNotMatch(String(db.prepare('SELECT body FROM intents').pluck().get()), /ana@example/)
+  db.close()
+})
+
+test('intents outlive the thread that wrote them while their process lives', () => {
+  const path = newBufferPath()
+  const first = openOutbox(path)
+  seqs(first.append([], [intent('a'), intent('b')]))
+  first.close()
+  const second = openOutbox(path, false)
+  assert.deepEqual(intentsIn(path), ['a', 'b'])
+  assert.deepEqual(seqs(second.append(records('a'))), [1])
+  assert.deepEqual(intentsIn(path), ['b'])
+  second.close()
+})
+
+test('a batch with an intent that comes twice, its outcome kept in between, brings nothing back', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  for (let i = 0; i < 2; i++) seqs(outbox.append([], [intent('a')]))
+  assert.deepEqual(intentsIn(path), ['a'])
+  assert.deepEqual(seqs(outbox.append(records('a'), [intent('b')])), [1])
+  assert.deepEqual(seqs(outbox.append(records('a'), [intent('a'), intent('b')])), [])
+  assert.deepEqual(intentsIn(path), ['b'])
+  assert.deepEqual(seqs(outbox.append(records('b'), [intent('b')])), [2])
+  assert.deepEqual(seqs(outbox.append(records('b'), [intent('b')])), [])
+  assert.deepEqual(intentsIn(path), [])
+  outbox.close()
+  openOutbox(path).close()
+  assert.equal(entriesIn(path).length, 2)
+})
+
+test('an outcome that cannot be kept leaves its intent where it is', () => {
+  const path = newBufferPath()
+  const outbox = openOutbox(path)
+  seqs(outbox.append([], [intent('a')]))
+  alter(path, "CREATE TRIGGER full BEFORE INSERT ON entries BEGIN SELECT RAISE(ABORT, 'no room'); END")
+  assert.equal(outbox.append(records('a')).ok, false)
+  assert.deepEqual(intentsIn(path), ['a'])
+  alter(path, 'DROP TRIGGER full')
+  assert.deepEqual(seqs(outbox.append(records('a'))), [1])
+  assert.deepEqual(intentsIn(path), [])
+  outbox.close()
+})
+
+test('a buffer of the version without intents goes on with its entries and chain', () => {
+  const path = newBufferPath()
+  const first = openOutbox(path)
+  seqs(first.append(records('a', 'b')))
+  first.close()
+  alter(path, 'DROP TABLE intents; PRAGMA user_version = 1')
+  const second = openOutbox(path)
+  assert.deepEqual(seqs(second.append(records('c'), [intent('d')])), [3])
+  second.close()
+  openOutbox(path).close()
+  assert.equal(entriesIn(path).length, 4)
+  assertWholeChain(readBuffer(path))
+})
+
 test('every file is for the owner alone, whatever the umask', () => {
   const before = process.umask(0)
   try {
@@ -117,7 +247,8 @@ test('a second owner of a buffer is refused with one sentence, also under anothe
     path: `${path}.alias`,
     durability: 'full',
     keys: chainKeys(randomBytes(32)),
-    keeping: 'hash',
+    keeping: { filters: 'hash', writes: 'hash' },
+    intentsAreLost: true,
     nowMs: () => 1_000,
     newInstance: () => 'i2',
   })
@@ -166,7 +297,8 @@ test('a buffer that must not be used is refused with the reason', () => {
     path: missing,
     durability: 'full',
     keys: chainKeys(randomBytes(32)),
-    keeping: 'hash',
+    keeping: { filters: 'hash', writes: 'hash' },
+    intentsAreLost: true,
     nowMs: () => 1_000,
     newInstance: () => 'i1',
   })

@@ -257,6 +257,12 @@ describe('a fault inside one connector disables that one alone', () => {
       '    host: h\n    user: u\n    database: d\n    password: 123456\n',
       /password: expected text; put a password of digits in quotes/,
     ],
+    ['a mode that no pool has', `${URL}    pool: { mode: statement }\n`, /pool\.mode: expected session or transaction/],
+    [
+      'a session context that is no truth',
+      `${URL}    session_context: "on"\n`,
+      /session_context: expected true or false/,
+    ],
     ['a well-known path', `${URL}    path: /.well-known/x\n`, /path: expected a path such as \/mcp\/shop/],
     ['a path with a slash at its end', `${URL}    path: /mcp/shop/\n`, /path: expected a path/],
     ['a schema twice', `${URL}    schemas: [a, a]\n`, /schemas: a schema repeats/],
@@ -293,7 +299,7 @@ describe('what is loaded', () => {
     assert.deepEqual(config.server.listen, { host: '127.0.0.1', port: 8080 })
     assert.deepEqual(config.server.adminListen, { host: '127.0.0.1', port: 9090 })
     assert.equal(config.adminStore.path, join(folder, 'runku.sqlite'))
-    assert.deepEqual(auditSettings(config), { stdout: true, values: { filters: 'hash' } })
+    assert.deepEqual(auditSettings(config), { stdout: true, values: { filters: 'hash', writes: 'hash' } })
     const [shop] = config.connectors
     assert.ok(shop)
     assert.deepEqual(connectorSettings(shop), {
@@ -303,9 +309,23 @@ describe('what is loaded', () => {
       schemas: ['public'],
       threadsMin: 0,
       threadsMax: 1,
-      pool: { max: 4, acquireTimeoutMs: 5000, idleTimeoutMs: 300000, lifetimeMaxMs: 3600000 },
+      sessionContext: false,
+      pool: { mode: 'session', max: 4, acquireTimeoutMs: 5000, idleTimeoutMs: 300000, lifetimeMaxMs: 3600000 },
     })
+    assert.deepEqual(config.idempotency, { windowHours: 24 })
     assert.deepEqual([shop.path, shop.policy, shop.threads.max], ['/mcp/shop', 'shop', 1])
+  })
+
+  test('a pooler, a session context, kept values and the window of keys are as the file says', () => {
+    const { config } = loaded(
+      `audit: { values: { filters: none, writes: full } }\nidempotency: { window_hours: 48 }\n${SHOP}${URL}    pool: { mode: transaction }\n    session_context: true\n`,
+    )
+    assert.deepEqual(auditSettings(config).values, { filters: 'none', writes: 'full' })
+    assert.equal(config.idempotency.windowHours, 48)
+    const [shop] = config.connectors
+    assert.ok(shop)
+    assert.equal(connectorSettings(shop).pool.mode, 'transaction')
+    assert.equal(connectorSettings(shop).sessionContext, true)
   })
 
   test('relative paths start at the folder of the file, and the chain key lies beside the buffer', () => {
@@ -316,7 +336,7 @@ describe('what is loaded', () => {
     assert.deepEqual(auditSettings(config), {
       stdout: true,
       buffer: { path: join(folder, 'data/audit.db'), durability: 'full' },
-      values: { filters: 'hash' },
+      values: { filters: 'hash', writes: 'hash' },
       chainKeyFile: join(folder, 'data/audit.db.key'),
     })
     const [shop] = config.connectors

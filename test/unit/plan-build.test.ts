@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { ReadOperation, TableAccess } from '../../src/core/access.js'
 import { type GatewayError, publicText } from '../../src/core/errors.js'
 import { ECHO_CHARS_MAX, FILTERS_MAX, IN_VALUES_MAX, METRICS_MAX } from '../../src/core/limits.js'
-import { AGGREGATE_FNS, FILTER_OPS, type Plan } from '../../src/core/plan.js'
+import { AGGREGATE_FNS, FILTER_OPS, type QueryPlan } from '../../src/core/plan.js'
 import { aggregateFnsFor, filterOpsFor } from '../../src/core/tool-grammar.js'
 import { buildPlan } from '../../src/plan/build-plan.js'
 import { summarize } from '../../src/plan/plan-summary.js'
@@ -14,10 +14,11 @@ const customers = accessOf(CUSTOMERS, { hide: ['ssn'] })
 const lines = accessOf(ORDER_LINES)
 const samples = accessOf(SAMPLES)
 
-function planned(operation: ReadOperation, access: TableAccess, args: unknown): Plan {
+function planned(operation: ReadOperation, access: TableAccess, args: unknown): QueryPlan {
   const result = buildPlan(targetOf(operation, access), args)
   assert.ok(result.ok, result.ok ? '' : publicText(result.error))
-  return result.value
+  assert.equal(result.value.idempotencyKey, undefined)
+  return result.value.plan
 }
 
 function refused(operation: ReadOperation, access: TableAccess, args: unknown): GatewayError {
@@ -408,7 +409,7 @@ describe('the summary of a plan', () => {
       ],
       order_by: [{ column: alias }],
     })
-    assert.deepEqual(summarize(found, odd), {
+    assert.deepEqual(summarize(targetOf('search', odd), { plan: found }), {
       columns: [alias, 'n'],
       filters: [
         { column: alias, op: 'eq', values: ['x'] },
@@ -418,7 +419,7 @@ describe('the summary of a plan', () => {
       order: [{ by: alias, direction: 'asc' }],
       page: { limit: 50 },
     })
-    assert.deepEqual(summarize(planned('get', odd, { n: 1, columns: [alias] }), odd), {
+    assert.deepEqual(summarize(targetOf('get', odd), { plan: planned('get', odd, { n: 1, columns: [alias] }) }), {
       columns: [alias],
       filters: [{ column: 'n', op: 'eq', values: ['1'] }],
     })
@@ -427,7 +428,7 @@ describe('the summary of a plan', () => {
       group_by: ['n'],
       order_by: [{ by: 'n' }, { by: 'first', direction: 'desc' }],
     })
-    assert.deepEqual(summarize(grouped, odd), {
+    assert.deepEqual(summarize(targetOf('aggregate', odd), { plan: grouped }), {
       metrics: [{ fn: 'count' }, { fn: 'min', column: alias }],
       group_by: ['n'],
       order: [

@@ -31,7 +31,7 @@ function only(text: string): PolicyFault {
 
 const FULL = `
 version: 1
-defaults: { row_cap: 100, page_size: 20, query_timeout_ms: 1000, response_chars_max: 9000, cell_chars_max: 500 }
+defaults: { row_cap: 100, page_size: 20, query_timeout_ms: 1000, response_chars_max: 9000, cell_chars_max: 500, max_affected_rows: 3 }
 tables:
   public.customers:
     tool_name: clients
@@ -43,15 +43,25 @@ tables:
       - { column: region, op: in, values: { claim: regions } }
       - { column: deleted_at, op: is_null }
     aggregate: { columns: [country] }
+    create: { columns: [name, email], preset: { tenant_id: { claim: tenant }, created_at: now, tier: 1 } }
+    update: { columns: [name] }
+    soft_delete: { column: deleted_at, value: now, reads_include_deleted: false }
   public.orders:
     columns: [id, total]
     aggregate: false
     row_cap: 10
   public.plain:
+procedures:
+  public.monthly_revenue: { effect: read, result_columns: [month, revenue], row_cap: 24 }
+  public.pay(integer): { effect: write, tool_name: pay_order }
 roles:
   analyst:
     read: ['*']
     aggregate: [public.customers]
+    create: [public.customers]
+    update: ['*']
+    soft_delete: [public.customers]
+    call: [public.monthly_revenue]
     deny: [public.orders]
     mask: { public.customers: [email] }
     row_filter: { public.customers: [ { column: name, op: ilike, value: 'a%' } ] }
@@ -64,7 +74,14 @@ test('every key of the grammar is kept as it was written', () => {
   const document = accepted(FULL)
   assert.deepEqual(JSON.parse(JSON.stringify(document)), {
     version: 1,
-    defaults: { row_cap: 100, page_size: 20, query_timeout_ms: 1000, response_chars_max: 9000, cell_chars_max: 500 },
+    defaults: {
+      row_cap: 100,
+      page_size: 20,
+      query_timeout_ms: 1000,
+      response_chars_max: 9000,
+      cell_chars_max: 500,
+      max_affected_rows: 3,
+    },
     tables: {
       'public.customers': {
         tool_name: 'clients',
@@ -77,14 +94,28 @@ test('every key of the grammar is kept as it was written', () => {
           { column: 'deleted_at', op: 'is_null' },
         ],
         aggregate: { columns: ['country'] },
+        create: {
+          columns: ['name', 'email'],
+          preset: { tenant_id: { claim: 'tenant' }, created_at: 'now', tier: 1 },
+        },
+        update: { columns: ['name'] },
+        soft_delete: { column: 'deleted_at', value: 'now', reads_include_deleted: false },
       },
       'public.orders': { columns: ['id', 'total'], aggregate: false, row_cap: 10 },
       'public.plain': {},
+    },
+    procedures: {
+      'public.monthly_revenue': { effect: 'read', result_columns: ['month', 'revenue'], row_cap: 24 },
+      'public.pay(integer)': { effect: 'write', tool_name: 'pay_order' },
     },
     roles: {
       analyst: {
         read: ['*'],
         aggregate: ['public.customers'],
+        create: ['public.customers'],
+        update: ['*'],
+        soft_delete: ['public.customers'],
+        call: ['public.monthly_revenue'],
         deny: ['public.orders'],
         mask: { 'public.customers': ['email'] },
         row_filter: { 'public.customers': [{ column: 'name', op: 'ilike', value: 'a%' }] },
@@ -110,6 +141,7 @@ test('sections may be left out, and stand for nothing granted', () => {
     version: 1,
     defaults: {},
     tables: {},
+    procedures: {},
     roles: {},
     identities: {},
   })
@@ -134,24 +166,73 @@ test('an unknown key names its line, its path and the nearest valid key', () => 
       'tables.a.b.aggregate.colums',
       'columns',
     ],
-    ['version: 1\ntables:\n  a.b:\n    create: {}', 4, 'tables.a.b.create', undefined],
+    ['version: 1\ntables:\n  a.b:\n    expand: {}', 4, 'tables.a.b.expand', undefined],
+    ['version: 1\ntables:\n  a.b:\n    create:\n      colums: [x]', 5, 'tables.a.b.create.colums', 'columns'],
+    ['version: 1\ntables:\n  a.b:\n    update:\n      presets: {}', 5, 'tables.a.b.update.presets', 'preset'],
+    ['version: 1\ntables:\n  a.b:\n    soft_delete:\n      colum: x', 5, 'tables.a.b.soft_delete.colum', 'column'],
+    ['version: 1\nprocedures:\n  a.b:\n    efect: read', 4, 'procedures.a.b.efect', 'effect'],
+    ['version: 1\nroles:\n  r:\n    calls: [a.b]', 4, 'roles.r.calls', 'call'],
   ]
   for (const [text, line, path, suggestion] of cases) {
-    const fault = only(text)
-    assert.equal(fault.problem, 'unknown key')
+    const [fault] = refused(text).filter(({ problem }) => problem === 'unknown key')
+    assert.ok(fault !== undefined, text)
     assert.deepEqual([fault.line, fault.path, fault.suggestion], [line, path, suggestion])
   }
 })
 
 test('keys of later grammars, which nothing would enforce yet, are refused', () => {
-  const table = ['create', 'update', 'soft_delete', 'min_group_size', 'require_index_above_rows']
-  for (const key of [...table, 'max_affected_rows']) {
+  for (const key of ['min_group_size', 'require_index_above_rows', 'expand']) {
     assert.equal(only(`version: 1\ntables: { a.b: { ${key}: 1 } }`).path, `tables.a.b.${key}`)
   }
-  for (const key of ['create', 'update', 'soft_delete', 'call']) {
-    assert.equal(only(`version: 1\nroles: { r: { ${key}: ['*'] } }`).path, `roles.r.${key}`)
+  for (const filter of ['{ parent: [customer_id] }', '{ column: a, parent: [b] }']) {
+    assert.match(refused(filterIn(filter))[0]?.path ?? '', /^tables\.a\.b\.row_filter\[0\]/)
   }
-  assert.equal(only('version: 1\nprocedures: {}').path, 'procedures')
+})
+
+test('a mutation names its columns, and each preset is a literal, a claim or now', () => {
+  const within = (part: string) => `version: 1\ntables: { a.b: { ${part} } }`
+  const wrong: readonly (readonly [string, string])[] = [
+    ['create: {}', 'tables.a.b.create.columns'],
+    ['create: true', 'tables.a.b.create'],
+    ['create: { columns: [] }', 'tables.a.b.create.columns'],
+    ['update: { columns: ["*", ""] }', 'tables.a.b.update.columns[1]'],
+    ['create: { columns: [x], preset: { y: null } }', 'tables.a.b.create.preset.y'],
+    ['create: { columns: [x], preset: { y: [1] } }', 'tables.a.b.create.preset.y'],
+    ['create: { columns: [x], preset: { y: { clam: z } } }', 'tables.a.b.create.preset.y'],
+    ['create: { columns: [x], preset: { y: "${' + 'vars.r}" } }', 'tables.a.b.create.preset.y'],
+    ['create: { columns: [x], preset: [y] }', 'tables.a.b.create.preset'],
+    ['soft_delete: {}', 'tables.a.b.soft_delete.column'],
+    ['soft_delete: { column: x }', 'tables.a.b.soft_delete.value'],
+    ['soft_delete: { column: x, value: { claim: y } }', 'tables.a.b.soft_delete.value'],
+    [
+      'soft_delete: { column: x, value: now, reads_include_deleted: 1 }',
+      'tables.a.b.soft_delete.reads_include_deleted',
+    ],
+  ]
+  for (const [part, path] of wrong) assert.equal(refused(within(part))[0]?.path, path, part)
+  for (const value of ['now', 'true', 'false', 'gone', '1'])
+    accepted(within(`soft_delete: { column: x, value: ${value} }`))
+})
+
+test('a procedure declares its effect, and no limit of affected rows, which nothing counts', () => {
+  const exposing = (part: string) => `version: 1\nprocedures: { a.f: { ${part} } }`
+  assert.equal(only(exposing('')).path, 'procedures.a.f.effect')
+  const effect = only(exposing('effect: wrte'))
+  assert.deepEqual([effect.path, effect.suggestion], ['procedures.a.f.effect', 'write'])
+  assert.equal(only(exposing('effect: read, max_affected_rows: 1')).path, 'procedures.a.f.max_affected_rows')
+  assert.equal(only(exposing('effect: read, result_columns: []')).path, 'procedures.a.f.result_columns')
+  assert.match(only('version: 1\nprocedures: { f: { effect: read } }').expected, /^schema\.name/)
+  accepted(exposing('effect: write, row_cap: 5, page_size: 5, query_timeout_ms: 5'))
+})
+
+test('max_affected_rows is a limit like any other, at every level', () => {
+  const limit = 'max_affected_rows: 20'
+  accepted(
+    `version: 1\ndefaults: { ${limit} }\ntables: { a.b: { ${limit} } }\nroles: { r: { ${limit} } }\nidentities: { i: { ${limit} } }`,
+  )
+  for (const value of ['0', '10001', 'all']) {
+    assert.equal(only(`version: 1\ndefaults: { max_affected_rows: ${value} }`).path, 'defaults.max_affected_rows')
+  }
 })
 
 test('every fault of a document is reported at once', () => {
@@ -264,6 +345,23 @@ test('a role that names a table not under tables is refused with the nearest one
     const fault = only(`${tables}    ${rule}`)
     assert.deepEqual([fault.line, fault.path, fault.suggestion], [6, path, 'public.customers'])
   }
+})
+
+test('a role grants mutations of tables under tables, and calls of procedures under procedures', () => {
+  const base =
+    'version: 1\ntables: { public.customers: }\nprocedures: { public.revenue: { effect: read } }\nroles:\n  r:\n'
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['create: [public.custmers]', 'roles.r.create[0]', 'public.customers'],
+    ['update: ["*", public.custmers]', 'roles.r.update[1]', 'public.customers'],
+    ['soft_delete: [public.custmers]', 'roles.r.soft_delete[0]', 'public.customers'],
+    ['call: [public.revenu]', 'roles.r.call[0]', 'public.revenue'],
+  ]
+  for (const [rule, path, suggestion] of cases) {
+    const fault = only(`${base}    ${rule}`)
+    assert.deepEqual([fault.line, fault.path, fault.suggestion], [6, path, suggestion])
+  }
+  assert.equal(only(`${base}    call: [public.customers]`).path, 'roles.r.call[0]')
+  assert.equal(only(`${base}    update: [public.revenue]`).path, 'roles.r.update[0]')
 })
 
 test('a key that stands twice is refused, in every mapping', () => {

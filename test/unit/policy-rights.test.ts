@@ -172,11 +172,19 @@ identities: { ann: { ${identity} } }`
 })
 
 test('every limit is taken from the policy, and a page is never larger than the row cap', () => {
-  const set = 'row_cap: 40, page_size: 90, query_timeout_ms: 77, response_chars_max: 1234, cell_chars_max: 55'
+  const set =
+    'row_cap: 40, page_size: 90, query_timeout_ms: 77, response_chars_max: 1234, cell_chars_max: 55, max_affected_rows: 9'
   const engine = engineOf(
     `version: 1\ndefaults: { ${set} }\ntables: { public.customers: }\nroles: { a: { read: ['*'] } }`,
   )
-  const expected = { rowCap: 40, pageSize: 40, queryTimeoutMs: 77, responseCharsMax: 1234, cellCharsMax: 55 }
+  const expected = {
+    rowCap: 40,
+    pageSize: 40,
+    queryTimeoutMs: 77,
+    responseCharsMax: 1234,
+    cellCharsMax: 55,
+    maxAffectedRows: 9,
+  }
   assert.deepEqual(engine.limits(caller(['a']), CUSTOMERS), expected)
   assert.deepEqual(engine.rights(caller(['a'])).byToolBase.get('customers')?.limits, expected)
   assert.equal(engine.queryTimeoutMs(caller(['a']), CUSTOMERS), 77)
@@ -197,7 +205,7 @@ roles:
   assert.equal(cap('low', 'elsewhere'), 10)
 })
 
-test('read_only is recorded by the identity’s name, and nobody can mutate anything', () => {
+test('read_only is recorded by the identity’s name, and what no table allows nobody can do', () => {
   const engine = engineOf(`${BOTH}identities: { batch-7: { read_only: true }, ann: { row_cap: 5 } }`)
   assert.equal(engine.identityReadOnly(caller([], {}, 'batch-7')), true)
   assert.equal(engine.identityReadOnly(caller([], {}, 'ann')), false)

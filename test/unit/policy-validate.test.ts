@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { GatewayError } from '../../src/core/errors.js'
 import * as limits from '../../src/core/limits.js'
-import type { AggregatePlan, Filter, GetPlan, Plan, SearchPlan, ValidatedPlan } from '../../src/core/plan.js'
+import type { AggregatePlan, Filter, GetPlan, QueryPlan, SearchPlan, ValidatedPlan } from '../../src/core/plan.js'
 import { catalogName } from '../../src/core/schema-model.js'
 import { CUSTOMERS, caller, engineOf, ORDERS, PAYROLL, SHOP } from '../support/policy-schema.js'
 
@@ -52,7 +52,7 @@ const AGGREGATE: AggregatePlan = {
   limit: 50,
 }
 
-function refused(plan: Plan, identity = READER): GatewayError {
+function refused(plan: QueryPlan, identity = READER): GatewayError {
   const result = engine.validate(plan, identity)
   assert.ok(!result.ok, 'the plan was accepted')
   return result.error
@@ -92,7 +92,7 @@ test('a claim that the row scope needs is asked for before names are resolved', 
 })
 
 /** The same plan with one name in each place where a plan can hold one. */
-const PLACES: Readonly<Record<string, (name: string) => Plan>> = {
+const PLACES: Readonly<Record<string, (name: string) => QueryPlan>> = {
   'get columns': (name) => ({ ...GET, columns: [id(name)] }),
   'search columns': (name) => ({ ...SEARCH, columns: [id('id'), id(name)] }),
   'search filter': (name) => ({ ...SEARCH, filters: [{ column: id(name), op: 'eq', value: 'x' }] }),
@@ -146,7 +146,7 @@ test('get takes one equality for each key column, in key order, and nothing else
 })
 
 test('an operator that does not fit its column’s type is refused with those that do', () => {
-  const order = (filter: Filter): Plan => ({
+  const order = (filter: Filter): QueryPlan => ({
     ...SEARCH,
     table: ORDERS,
     columns: [id('id')],
@@ -165,7 +165,7 @@ test('an operator that does not fit its column’s type is refused with those th
 })
 
 test('a metric that does not fit its column’s type is refused, and only count goes without a column', () => {
-  const plan = (metric: AggregatePlan['metrics'][number]): Plan => ({
+  const plan = (metric: AggregatePlan['metrics'][number]): QueryPlan => ({
     ...AGGREGATE,
     table: ORDERS,
     metrics: [metric],
@@ -186,7 +186,7 @@ test('a metric that does not fit its column’s type is refused, and only count 
 
 test('a column without order sorts nothing, one without equality groups nothing', () => {
   const onOrders = { table: ORDERS, filters: [] }
-  const sorted: Plan = {
+  const sorted: QueryPlan = {
     ...SEARCH,
     ...onOrders,
     columns: [id('id')],
@@ -211,7 +211,7 @@ test('counts of filters, values, orders, metrics and groups are capped', () => {
   const filter: Filter = { column: id('id'), op: 'eq', value: '1' }
   const many = <T>(count: number, item: T): readonly T[] => Array.from({ length: count + 1 }, () => item)
   const values = many(limits.IN_VALUES_MAX, '1')
-  const plans: readonly (readonly [Plan, string])[] = [
+  const plans: readonly (readonly [QueryPlan, string])[] = [
     [{ ...SEARCH, filters: many(limits.FILTERS_MAX, filter) }, 'filters'],
     [{ ...SEARCH, filters: [{ column: id('id'), op: 'in', values }] }, 'filters[0].values'],
     [{ ...SEARCH, order: many(limits.ORDER_COLUMNS_MAX, { column: id('id'), direction: 'asc' } as const) }, 'order_by'],

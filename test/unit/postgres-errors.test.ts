@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type ErrorCode, publicText } from '../../src/core/errors.js'
 import { REASON_CHARS_MAX } from '../../src/core/limits.js'
-import { connectError, sqlstateOf, statementError } from '../../src/engines/postgres/errors.js'
+import { connectError, sqlstateOf, statementError, writeError } from '../../src/engines/postgres/errors.js'
 
 /** An error as the driver hands over the server's own. */
 function serverError(code: string, message = 'what the server said'): Error {
@@ -12,20 +12,34 @@ function serverError(code: string, message = 'what the server said'): Error {
 const CODES: readonly (readonly [string, ErrorCode])[] = [
   ['08006', 'CONNECTOR_UNAVAILABLE'],
   ['0A000', 'DB_ERROR'],
+  ['09000', 'DB_CONSTRAINT'],
   ['22003', 'DB_VALUE'],
+  ['2200H', 'DB_CONSTRAINT'],
   ['22P02', 'DB_VALUE'],
+  ['23502', 'DB_CONSTRAINT'],
+  ['23503', 'DB_CONSTRAINT'],
   ['23505', 'DB_CONSTRAINT'],
+  ['23514', 'DB_CONSTRAINT'],
+  ['23P01', 'DB_CONSTRAINT'],
   ['25006', 'DB_PERMISSION'],
+  ['27000', 'DB_CONSTRAINT'],
+  ['2D000', 'DB_ERROR'],
   ['28P01', 'CONNECTOR_UNAVAILABLE'],
   ['3D000', 'CONNECTOR_UNAVAILABLE'],
   ['3F000', 'SCHEMA_CHANGED'],
   ['40001', 'DB_CONFLICT'],
+  ['40002', 'DB_CONSTRAINT'],
   ['40P01', 'DB_CONFLICT'],
+  ['428C9', 'SCHEMA_CHANGED'],
   ['42501', 'DB_PERMISSION'],
   ['42601', 'DB_ERROR'],
   ['42703', 'SCHEMA_CHANGED'],
+  ['42725', 'SCHEMA_CHANGED'],
+  ['42809', 'SCHEMA_CHANGED'],
+  ['42846', 'SCHEMA_CHANGED'],
   ['42883', 'SCHEMA_CHANGED'],
   ['42P01', 'SCHEMA_CHANGED'],
+  ['44000', 'DB_CONSTRAINT'],
   ['53100', 'DB_RESOURCES'],
   ['53300', 'DB_RESOURCES'],
   ['54000', 'DB_RESOURCES'],
@@ -42,6 +56,16 @@ const CODES: readonly (readonly [string, ErrorCode])[] = [
 describe('errors of PostgreSQL', () => {
   test('every SQLSTATE that users meet has its code', () => {
     for (const [state, code] of CODES) assert.equal(statementError(serverError(state)).code, code, state)
+  })
+
+  test('what code inside of the database raises refuses a change as a constraint does, and is no constraint of a read', () => {
+    for (const state of ['P0001', 'P0002', 'P0003', 'P0004']) {
+      assert.equal(writeError(serverError(state)).code, 'DB_CONSTRAINT', state)
+      assert.equal(statementError(serverError(state)).code, 'DB_ERROR', state)
+    }
+    for (const [state, code] of CODES) {
+      if (!state.startsWith('P0')) assert.equal(writeError(serverError(state)).code, code, state)
+    }
   })
 
   test('no word of the server is public or in an entry, and its DETAIL is nowhere', () => {

@@ -3,16 +3,19 @@ import { EventEmitter } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
 import { CANCEL_GRACE_MS, CANCEL_REPEAT_MS, NAMED_STATEMENTS_MAX, STATEMENT_SHAPES_MAX } from '../../src/core/limits.js'
 import { Cancellation } from '../../src/engines/engine.js'
+import { arrayLiteral, arrayOfJson } from '../../src/engines/postgres/array-literal.js'
 import { NamedStatements, ShapesSeen } from '../../src/engines/postgres/named-statements.js'
-import {
-  arrayLiteral,
-  type ReadOutcome,
-  ReadQuery,
-  type WireConnection,
-} from '../../src/engines/postgres/read-query.js'
 import { ReadQueue } from '../../src/engines/postgres/read-queue.js'
-import { type ReadEnd, runRead } from '../../src/engines/postgres/run-read.js'
-import { clientSettings, SESSION_OPTIONS } from '../../src/engines/postgres/session.js'
+import { type BatchEnd, runBatch } from '../../src/engines/postgres/run-batch.js'
+import { clientSettings, sessionOptions } from '../../src/engines/postgres/session.js'
+import {
+  type BatchOutcome,
+  type WireConnection,
+  WireQuery,
+  type WireStatement,
+} from '../../src/engines/postgres/wire-query.js'
+import { settingsOf } from '../support/postgres-driver.js'
+import { TYPES } from '../support/schema.js'
 
 describe('named statements', () => {
   test('a text is worth a name from its second use on, and the memory of texts is bounded', () => {
@@ -101,17 +104,19 @@ function wire(): { readonly connection: WireConnection; readonly said: string[];
     bind: ({ statement, values }) => said.push(`bind ${statement} ${JSON.stringify(values)}`),
     execute: () => said.push('execute'),
     close: ({ type, name }) => said.push(`close ${type} ${name}`),
+    flush: () => said.push('flush'),
     sync: () => said.push('sync'),
   }
   return { connection, said, stream }
 }
 
-describe('one read on the wire', () => {
-  const read = (bytesMax: number, named?: ConstructorParameters<typeof ReadQuery>[0]['named']) => {
-    const outcomes: ReadOutcome[] = []
-    const query = new ReadQuery({ text: 'T', params: ['a', null, ['b']], named }, bytesMax, (end) => outcomes.push(end))
-    return { query, outcomes }
+describe('one batch on the wire', () => {
+  const batch = (statements: readonly WireStatement[], bytesMax: number) => {
+    const outcomes: BatchOutcome[] = []
+    return { query: new WireQuery(statements, bytesMax, (end) => outcomes.push(end)), outcomes }
   }
+  const read = (bytesMax: number, named?: WireStatement['named']) =>
+    batch([{ text: 'T', params: ['a', null, ['b']], ...(named === undefined ? {} : { named }) }], bytesMax)
   /** A row as long as its cells and the lengths before them. */
   const row = (...fields: string[]) => ({ fields, length: 6 + fields.reduce((sum, cell) => sum + 4 + cell.length, 0) })
 
@@ -132,7 +137,43 @@ describe('one read on the wire', () => {
     query.handleDataRow(row('1'))
     query.handleDataRow(row('2'))
     query.handleReadyForQuery()
-    assert.deepEqual(outcomes, [{ kind: 'too_large' }])
+    assert.deepEqual(outcomes, [{ kind: 'too_large', answers: [] }])
+  })
+
+  test('statements leave together, and each answer is told from the next', () => {
+    const { connection, said } = wire()
+    const { query, outcomes } = batch(
+      [
+        { text: 'A', params: [] },
+        { text: 'B', params: ['b'], flush: true },
+        { text: 'C', params: [] },
+      ],
+      100,
+    )
+    query.submit(connection)
+    const [a, b, c] = ['A', 'B', 'C'].map((text) => [
+      `parse =${text}`,
+      `bind  ${text === 'B' ? '["b"]' : '[]'}`,
+      'execute',
+    ])
+    assert.deepEqual(said, ['cork', ...(a ?? []), ...(b ?? []), 'flush', ...(c ?? []), 'sync', 'uncork'])
+    query.handleCommandComplete({ text: 'BEGIN' })
+    query.handleDataRow(row('1'))
+    query.handleDataRow(row('2'))
+    query.handleCommandComplete({ text: 'SELECT 2' })
+    const error = new Error('C failed')
+    query.handleError(error)
+    query.handleReadyForQuery()
+    assert.deepEqual(outcomes, [
+      {
+        kind: 'failed',
+        error,
+        answers: [
+          { rows: [], tag: 'BEGIN' },
+          { rows: [['1'], ['2']], tag: 'SELECT 2' },
+        ],
+      },
+    ])
   })
 
   test('a cell far beyond the budget ends the read before all of it has arrived', () => {
@@ -142,7 +183,7 @@ describe('one read on the wire', () => {
     for (let arrived = 0; arrived < 1_000_000; arrived += 50_000) stream.emit('data', Buffer.alloc(50_000))
     assert.deepEqual(outcomes, [])
     for (let arrived = 0; arrived < 200_000; arrived += 50_000) stream.emit('data', Buffer.alloc(50_000))
-    assert.deepEqual(outcomes, [{ kind: 'too_large' }])
+    assert.deepEqual(outcomes, [{ kind: 'too_large', answers: [] }])
     assert.equal(stream.listenerCount('data'), 0)
   })
 
@@ -155,31 +196,40 @@ describe('one read on the wire', () => {
       stream.emit('data', Buffer.alloc(1_000))
     }
     query.handleReadyForQuery()
-    assert.equal(outcomes[0]?.kind, 'rows')
+    assert.equal(outcomes[0]?.kind, 'done')
   })
 
   test('an array is one literal whose elements mean themselves', () => {
     assert.equal(arrayLiteral([]), '{}')
     assert.equal(arrayLiteral(['NULL', '', 'a"b', 'a\\b', '{,}']), '{"NULL","","a\\"b","a\\\\b","{,}"}')
   })
+
+  test('an array that is to be written keeps its dimensions, its NULLs and the text of every element', () => {
+    const asIs = (_type: unknown, text: string) => text
+    assert.equal(arrayOfJson('[]', TYPES.text, asIs), '{}')
+    assert.equal(arrayOfJson('["NULL",null,"","a\\"b"]', TYPES.text, asIs), '{"NULL",NULL,"","a\\"b"}')
+    assert.equal(arrayOfJson('[["1",null],["2","3"]]', TYPES.integer, asIs), '{{"1",NULL},{"2","3"}}')
+    const box = { ...TYPES.point, native: 'box' }
+    assert.equal(arrayOfJson('["(1,1),(0,0)","(2,2),(0,0)"]', box, asIs), '{"(1,1),(0,0)";"(2,2),(0,0)"}')
+  })
 })
 
-describe('stopping a read', () => {
+describe('stopping a batch', () => {
   /** A session whose server does what the test says, on a clock that the test moves. */
   function stoppable(t: TestContext) {
     t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
     const cancellation = new Cancellation()
-    const state: { cancels: number; query?: ReadQuery; end?: ReadEnd } = { cancels: 0 }
+    const state: { cancels: number; query?: WireQuery; end?: BatchEnd } = { cancels: 0 }
     const session = {
-      submit: (query: ReadQuery) => {
+      submit: (query: WireQuery) => {
         state.query = query
       },
       cancel: () => {
         state.cancels += 1
       },
     }
-    const request = { text: 'T', params: [], named: undefined, timeoutMs: 100, bytesMax: 10 }
-    const ended = runRead(session, request, cancellation).then((end) => {
+    const request = { statements: [{ text: 'T', params: [] }], timeoutMs: 100, bytesMax: 10 }
+    const ended = runBatch(session, request, cancellation).then((end) => {
       state.end = end
     })
     return { state, cancellation, ended, tick: (ms: number) => t.mock.timers.tick(ms) }
@@ -191,9 +241,11 @@ describe('stopping a read', () => {
     assert.equal(state.cancels, 1)
     tick(CANCEL_REPEAT_MS)
     assert.equal(state.cancels, 2)
-    state.query?.handleError(new Error('canceling statement'))
+    const error = new Error('canceling statement')
+    state.query?.handleError(error)
     await ended
-    assert.deepEqual(state.end, { kind: 'stopped', code: 'CANCELLED' })
+    // What the server said is kept: for a COMMIT it decides.
+    assert.deepEqual(state.end, { kind: 'stopped', code: 'CANCELLED', outcome: { kind: 'failed', error, answers: [] } })
     tick(10 * CANCEL_REPEAT_MS)
     assert.equal(state.cancels, 2)
   })
@@ -216,15 +268,21 @@ describe('stopping a read', () => {
     tick(10_000)
     cancellation.request('CANCELLED')
     assert.equal(state.cancels, 0)
-    assert.deepEqual(state.end, { kind: 'rows', rows: [] })
+    assert.deepEqual(state.end, { kind: 'done', answers: [] })
   })
 })
 
 test('nothing of a session comes from the environment of the process', () => {
-  const settings = clientSettings({ host: 'db', port: 5432, user: 'u', database: 'd', tls: 'disable' }, false)
+  const settings = clientSettings(settingsOf({ port: 5432 }), false, 'read')
   assert.equal(settings.password(), '', 'an absent password is empty, not PGPASSWORD or ~/.pgpass')
   assert.equal(settings.ssl, false)
   assert.equal(settings.application_name, 'runku')
-  assert.match(SESSION_OPTIONS, /-c default_transaction_read_only=on /)
-  assert.match(SESSION_OPTIONS, /-c search_path=pg_catalog,pg_temp /)
+  assert.match(settings.options, /-c default_transaction_read_only=on /)
+  assert.match(settings.options, /-c search_path=pg_catalog,"public",pg_temp /)
+})
+
+test('only the sessions of the write pool can write, and what goes through a pooler asks for no options', () => {
+  assert.match(sessionOptions('write', ['a b\\c"d']), /-c default_transaction_read_only=off /)
+  assert.ok(sessionOptions('write', ['a b\\c"d']).includes('search_path=pg_catalog,"a\\ b\\\\c""d",pg_temp '))
+  assert.equal(clientSettings(settingsOf({ port: 5432 }, 'transaction'), false, 'write').options, '')
 })

@@ -12,6 +12,11 @@ const DELIMITERS: ReadonlyMap<string, number> = new Map([
   ['geography', 0x3a],
 ])
 
+/** The character code between elements of the type. */
+export function delimiterOf(element: ValueType): number {
+  return DELIMITERS.get(element.native) ?? 0x2c
+}
+
 export type EncodeElement = (text: string, type: ValueType) => string
 
 const TEXT: ValueType = { logical: 'text', native: 'text', equality: true, ordered: true }
@@ -33,7 +38,7 @@ export function encodeArray(text: string, element: ValueType | undefined, encode
   const type = element ?? TEXT
   const reader: ArrayReader = {
     text,
-    delimiter: DELIMITERS.get(type.native) ?? 0x2c,
+    delimiter: delimiterOf(type),
     element: type,
     encode,
     at: text.startsWith('[') ? text.indexOf('=') + 1 : 0,

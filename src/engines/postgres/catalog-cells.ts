@@ -1,5 +1,5 @@
 import { invariant } from '../../core/assert.js'
-import type { Row } from './read-query.js'
+import type { Row } from './wire-query.js'
 
 /** Cells of catalog queries. What they hold is fixed by the query, so anything else is a bug in it. */
 

@@ -66,10 +66,10 @@ WHERE a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a
 ORDER BY a.attrelid, a.attnum`
 
 /**
- * `$1`: types. With them come the types they are made of: the base of a domain, the element of a true array. The last two
- * columns are the default operator class that the planner would look for, of the type itself or else of one it is
+ * `$1`: types. With them come the types they are made of: the base of a domain, the element of a true array. Then come
+ * two columns of the default operator class that the planner would look for, of the type itself or else of one it is
  * binary-coercible to: whether it orders (btree) or only compares (hash), and the schema of its operators. Both are NULL
- * without one, or where the login may not use that schema.
+ * without one, or where the login may not use that schema. Last: whether a value can be cast to the type by its name.
  */
 export const TYPES = `
 WITH RECURSIVE used (oid) AS (
@@ -100,7 +100,8 @@ SELECT t.oid::text, n.nspname::text, t.typname::text, t.typtype::text,
        t.typbasetype::text, t.typtypmod::text, format_type(t.typbasetype, t.typtypmod),
        t.typnotnull::text, (t.typdefault IS NOT NULL)::text, e.oid::text,
        (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid = t.oid)::text,
-       CASE WHEN best.usable THEN best.amname::text END, CASE WHEN best.usable THEN best.nspname::text END
+       CASE WHEN best.usable THEN best.amname::text END, CASE WHEN best.usable THEN best.nspname::text END,
+       (t.typtype <> 'p' AND has_schema_privilege(n.oid, 'USAGE'))::text
 FROM used
 JOIN pg_type t ON t.oid = used.oid
 JOIN pg_namespace n ON n.oid = t.typnamespace
@@ -118,7 +119,8 @@ LEFT JOIN LATERAL (
 /**
  * `$1`: schemas. Functions and procedures that the login may execute; aggregates, window and trigger functions cannot be
  * called by themselves, and what belongs to an extension is its own. Per parameter: mode, name, type and the type as
- * PostgreSQL writes it; the members of a composite result likewise.
+ * PostgreSQL writes it; the members of a composite result likewise. Last: whether a call that leaves defaults out could mean
+ * another routine of the same name, also one that is not listed here.
  */
 export const ROUTINES = `
 SELECT p.oid::text, n.nspname::text, p.proname::text, p.prokind::text, d.description,
@@ -131,7 +133,11 @@ SELECT p.oid::text, n.nspname::text, p.proname::text, p.prokind::text, d.descrip
        (SELECT json_agg(json_build_array('o', a.attname, a.atttypid::text, format_type(a.atttypid, a.atttypmod))
                         ORDER BY a.attnum)
         FROM pg_attribute a
-        WHERE r.typtype = 'c' AND a.attrelid = r.typrelid AND a.attnum > 0 AND NOT a.attisdropped)::text
+        WHERE r.typtype = 'c' AND a.attrelid = r.typrelid AND a.attnum > 0 AND NOT a.attisdropped)::text,
+       EXISTS (SELECT FROM pg_proc o
+               WHERE o.pronamespace = p.pronamespace AND o.proname = p.proname AND o.oid <> p.oid
+                 AND o.pronargs - o.pronargdefaults < p.pronargs
+                 AND (o.provariadic <> 0 OR o.pronargs >= p.pronargs - p.pronargdefaults))::text
 FROM pg_namespace n
 JOIN pg_proc p ON p.pronamespace = n.oid
 JOIN pg_type r ON r.oid = p.prorettype

@@ -5,6 +5,8 @@ import { compilePlan } from '../sql/compile.js'
 import type { SqlPieces } from '../sql/pieces.js'
 import type { Write } from '../sql/sql-writer.js'
 import { encodeCell } from './cells.js'
+import { compileCall } from './compile-call.js'
+import { compileMutation } from './compile-mutation.js'
 import { writeFilter } from './filters.js'
 
 /** Types in `unknown` and `text` clothing whose values are short; read whole, they keep the form of their output. */
@@ -99,5 +101,7 @@ const pieces: SqlPieces = {
 export const postgresDialect: Dialect = {
   engine: 'postgres',
   compile: (plan) => compilePlan(plan, pieces),
+  compileMutation: (plan) => compileMutation(plan, pieces),
+  compileCall: (plan) => compileCall(plan, pieces),
   encodeCell,
 }

@@ -8,19 +8,28 @@ import { cleanText } from '../../core/names.js'
  */
 
 const BY_STATE: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
-  ['25006', 'DB_PERMISSION'], // read_only_sql_transaction: something behind a view tried to write
+  ['09000', 'DB_CONSTRAINT'], // triggered_action_exception
+  ['2200H', 'DB_CONSTRAINT'], // sequence_generator_limit_exceeded: no value of the caller's
+  ['25006', 'DB_PERMISSION'], // read_only_sql_transaction: something behind a view or a routine tried to write
+  ['27000', 'DB_CONSTRAINT'], // triggered_data_change_violation
   ['25P03', 'CONNECTOR_UNAVAILABLE'], // idle_in_transaction_session_timeout: the server ends the session
   ['3D000', 'CONNECTOR_UNAVAILABLE'], // invalid_catalog_name: the database is gone
   ['3F000', 'SCHEMA_CHANGED'], // invalid_schema_name
   ['40001', 'DB_CONFLICT'], // serialization_failure, a standby's conflict with recovery included
+  ['40002', 'DB_CONSTRAINT'], // transaction_integrity_constraint_violation
   ['40P01', 'DB_CONFLICT'], // deadlock_detected
+  ['428C9', 'SCHEMA_CHANGED'], // generated_always: the column has come to be the database's own
   ['42501', 'DB_PERMISSION'], // insufficient_privilege
   ['42703', 'SCHEMA_CHANGED'], // undefined_column
   ['42704', 'SCHEMA_CHANGED'], // undefined_object: a dropped type
+  ['42725', 'SCHEMA_CHANGED'], // ambiguous_function
   ['42804', 'SCHEMA_CHANGED'], // datatype_mismatch: every comparison was typed by the catalog as introspected
-  ['42883', 'SCHEMA_CHANGED'], // undefined_function: an operator that the column's former type had
+  ['42809', 'SCHEMA_CHANGED'], // wrong_object_type: a function that has become a procedure, a table that has become a view
+  ['42846', 'SCHEMA_CHANGED'], // cannot_coerce
+  ['42883', 'SCHEMA_CHANGED'], // undefined_function: a dropped routine, or an operator that the column's former type had
   ['42P01', 'SCHEMA_CHANGED'], // undefined_table
   ['44000', 'DB_CONSTRAINT'], // with_check_option_violation
+  ['55006', 'DB_CONFLICT'], // object_in_use
   ['55P03', 'DB_CONFLICT'], // lock_not_available
   ['55P04', 'DB_VALUE'], // unsafe_new_enum_value_usage
   ['57014', 'TIMEOUT'], // query_canceled by the server's own timeout or an administrator
@@ -86,6 +95,18 @@ export function statementError(error: unknown): GatewayError {
   }
   const code = BY_STATE.get(state) ?? BY_CLASS.get(state.slice(0, 2)) ?? 'DB_ERROR'
   return described(code, 'the statement failed', error)
+}
+
+/** Class P0: what code inside of the database raises. */
+const RAISED = 'P0'
+
+/**
+ * The same for a statement that changes something: what a trigger or a routine raises there refuses the change, as a
+ * constraint does, and the two must not be told apart.
+ */
+export function writeError(error: unknown): GatewayError {
+  if (sqlstateOf(error)?.startsWith(RAISED) === true) return described('DB_CONSTRAINT', 'the statement failed', error)
+  return statementError(error)
 }
 
 /** A failure to connect is one code whatever the server says: a wrong password, no database, no slot, no answer. */

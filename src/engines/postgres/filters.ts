@@ -44,7 +44,7 @@ function comparesAsText(type: ValueType, op: Comparison): boolean {
 }
 
 /** The text PostgreSQL reads for a plan's value. Canonical texts are its own, but for bytes. */
-function boundText(type: ValueType, value: PlanValue): string {
+export function boundText(type: ValueType, value: PlanValue): string {
   return type.logical === 'bytes' ? `\\x${Buffer.from(value, 'base64').toString('hex')}` : value
 }
 

@@ -28,9 +28,10 @@ import {
   SERVER_FACTS,
   TYPES,
 } from './catalog-queries.js'
-import type { Row } from './read-query.js'
 import { buildRoutine, type RoutineRow, readRoutine, routineTypes } from './routines.js'
+import { SET_CATALOG_CONSTANTS } from './session.js'
 import { type CatalogType, type CatalogTypes, domainRules, valueType } from './value-types.js'
+import type { Row } from './wire-query.js'
 
 /** Runs one catalog query on one connection; cells come back as the server's own text. */
 export type CatalogReader = (text: string, params: readonly Param[]) => Promise<Result<readonly Row[], GatewayError>>
@@ -84,6 +85,8 @@ export async function introspectCatalog(
 async function readCatalog(read: CatalogReader, schemas: readonly string[]): Promise<Result<Catalog, GatewayError>> {
   const begun = await read(BEGIN_CATALOG, [])
   if (!begun.ok) return begun
+  const set = await read(SET_CATALOG_CONSTANTS.text, SET_CATALOG_CONSTANTS.params)
+  if (!set.ok) return set
   const facts = await read(SERVER_FACTS, [schemas])
   if (!facts.ok) return facts
   const [factsRow] = facts.value
@@ -277,6 +280,7 @@ function catalogType(row: Row): CatalogType {
     element: row[9] ?? undefined,
     labels: isText(labels) ? parseList(row, 10, isText) : [],
     operators: operatorClass(row),
+    castable: flag(row, 13),
   }
 }
 

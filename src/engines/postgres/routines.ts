@@ -8,8 +8,8 @@ import {
   type ValueType,
 } from '../../core/schema-model.js'
 import { flag, isText, parseList, text } from './catalog-cells.js'
-import type { Row } from './read-query.js'
 import { type CatalogTypes, valueType } from './value-types.js'
+import type { Row } from './wire-query.js'
 
 /** One parameter, or one member of a composite result, as the catalog query gives it. */
 type Argument = readonly [mode: string, name: string, type: string, native: string]
@@ -62,11 +62,14 @@ const MODES: ReadonlyMap<string, RoutineParameter['mode']> = new Map<string, Rou
   ['o', 'out'],
 ])
 
-/** Columns of `RETURNS TABLE` are no parameters. Defaults belong to the last of those that take a value. */
+/**
+ * Columns of `RETURNS TABLE` are no parameters. Defaults belong to the last of those that take a value. A routine that the
+ * server could take for another when it is called without them has none: which one runs must not be the server's guess.
+ */
 function parameters({ row, args }: RoutineRow, types: CatalogTypes): readonly RoutineParameter[] {
   const taking = args.filter(([mode]) => mode === 'i' || mode === 'b' || mode === 'v')
-  const defaultsFrom = taking.length - Number(text(row, 11))
-  const withDefault = new Set(taking.slice(defaultsFrom))
+  const defaultsFrom = flag(row, 14) ? taking.length : taking.length - Number(text(row, 11))
+  const withDefault = new Set(taking.slice(defaultsFrom).filter((argument) => canBeSkipped(argument, row, args)))
   return args.flatMap((argument, place) => {
     const [mode, name, type, native] = argument
     const known = MODES.get(mode)
@@ -81,6 +84,12 @@ function parameters({ row, args }: RoutineRow, types: CatalogTypes): readonly Ro
       },
     ]
   })
+}
+
+/** What follows a parameter that a call leaves out can be given by name alone. */
+function canBeSkipped(argument: Argument, row: Row, args: readonly Argument[]): boolean {
+  const written = text(row, 3) === 'p' ? 'ibvo' : 'ibv'
+  return args.slice(args.indexOf(argument) + 1).every(([mode, name]) => name !== '' || !written.includes(mode))
 }
 
 /** OUT parameters and table columns make a record, a composite type too; one without either has no shape of its own. */

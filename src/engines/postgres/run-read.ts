@@ -1,61 +1,87 @@
-import { CANCEL_GRACE_MS, CANCEL_REPEAT_MS } from '../../core/limits.js'
-import type { Param } from '../../core/statement.js'
-import type { Cancellation } from '../engine.js'
-import type { NamedUse } from './named-statements.js'
-import { type ReadOutcome, ReadQuery } from './read-query.js'
+import { CANCEL_GRACE_MS } from '../../core/limits.js'
+import { Cancellation, type SessionContext } from '../engine.js'
+import { type BatchEnd, runBatch, type StopCode, type WireSession } from './run-batch.js'
+import { setContext } from './session.js'
+import type { Row, WireStatement } from './wire-query.js'
 
-export type StopCode = 'TIMEOUT' | 'CANCELLED'
+/** What stands around a reading statement. */
+export interface ReadFrame {
+  /** Whether it runs in a transaction of its own that cannot write and leaves nothing behind. */
+  readonly transaction: boolean
+  /** Behind a pooler: what sets the session's constants in the transaction, since any session may serve it. */
+  readonly pooled: false | WireStatement
+  readonly context?: SessionContext
+}
 
-/** How a read ended. After `stopped` and `too_large` a cancel may still be on its way, so the session must not be reused. */
-export type ReadEnd = ReadOutcome | { readonly kind: 'stopped'; readonly code: StopCode }
-
-export interface ReadRequest {
-  readonly text: string
-  readonly params: readonly Param[]
-  /** Absent: an unnamed statement. */
-  readonly named: NamedUse | undefined
+export interface ReadLimits {
   readonly timeoutMs: number
   readonly bytesMax: number
 }
 
-export interface ReadSession {
-  submit(query: ReadQuery): void
-  /** Asks the server to interrupt what this session runs. Returns at once and never throws. */
-  cancel(): void
-}
+/** How a read ended, and whether its session may serve another. */
+export type ReadEnd =
+  | { readonly kind: 'rows'; readonly rows: readonly Row[] }
+  | {
+      readonly kind: 'failed'
+      readonly error: unknown
+      readonly reusable: boolean
+      /** The statement was right when it was prepared. */
+      readonly schemaChanged?: true
+    }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'stopped'; readonly code: StopCode }
+
+const BEGIN: WireStatement = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY', params: [] }
 
 /**
- * Runs one statement and settles when the server is done with it. On the deadline or a cancellation it cancels on the
- * server, again and again (a cancel that overtakes its statement is lost), and waits for the server to obey; when it does
- * not within `CANCEL_GRACE_MS`, the read is given up.
+ * The end of a read that ran in a transaction. Rolling back also undoes what a function SET for the whole session;
+ * advisory locks that it took for the session would outlast even that.
  */
-export function runRead(session: ReadSession, request: ReadRequest, cancellation: Cancellation): Promise<ReadEnd> {
-  return new Promise((resolve) => {
-    let stopped: StopCode | undefined
-    let repeat: NodeJS.Timeout | undefined
-    let grace: NodeJS.Timeout | undefined
-    const end = (outcome: ReadEnd): void => {
-      clearTimeout(deadline)
-      clearTimeout(grace)
-      clearInterval(repeat)
-      cancellation.listen(undefined)
-      resolve(outcome)
-    }
-    const stop = (code: StopCode): void => {
-      if (stopped !== undefined) return
-      stopped = code
-      clearTimeout(deadline)
-      session.cancel()
-      repeat = setInterval(() => session.cancel(), CANCEL_REPEAT_MS)
-      grace = setTimeout(() => end({ kind: 'stopped', code }), CANCEL_GRACE_MS)
-    }
-    const query = new ReadQuery(request, request.bytesMax, (outcome) => {
-      // The server streams on until the connection goes, but a statement that has yet to compute would not notice that.
-      if (outcome.kind === 'too_large') session.cancel()
-      end(stopped === undefined ? outcome : { kind: 'stopped', code: stopped })
-    })
-    const deadline = setTimeout(() => stop('TIMEOUT'), request.timeoutMs)
-    session.submit(query)
-    cancellation.listen(() => stop(cancellation.reason ?? 'CANCELLED'))
-  })
+const LEAVE_NOTHING: readonly WireStatement[] = [
+  { text: 'ROLLBACK', params: [] },
+  { text: 'SELECT pg_catalog.pg_advisory_unlock_all()', params: [] },
+]
+
+/** Runs one statement that reads; with its frame it takes one round trip. */
+export async function runRead(
+  session: WireSession,
+  statement: WireStatement,
+  limits: ReadLimits,
+  frame: ReadFrame,
+  cancellation: Cancellation,
+): Promise<ReadEnd> {
+  const before = frame.transaction ? opening(BEGIN, frame) : []
+  const after = frame.transaction ? LEAVE_NOTHING : []
+  const end = await runBatch(session, { statements: [...before, statement, ...after], ...limits }, cancellation)
+  switch (end.kind) {
+    case 'done':
+      return { kind: 'rows', rows: end.answers[before.length]?.rows ?? [] }
+    case 'failed':
+      return { kind: 'failed', error: end.error, reusable: !frame.transaction || (await leftNothing(session)) }
+    case 'too_large':
+      return { kind: 'too_large' }
+    default:
+      return { kind: 'stopped', code: end.code }
+  }
 }
+
+/** What a transaction begins with, after which its own statements see the constants and the caller. */
+export function opening(
+  begin: WireStatement,
+  { pooled, context }: Pick<ReadFrame, 'pooled' | 'context'>,
+): readonly WireStatement[] {
+  return [begin, ...(pooled === false ? [] : [pooled]), ...(context === undefined ? [] : [setContext(context)])]
+}
+
+async function leftNothing(session: WireSession): Promise<boolean> {
+  return (await cleanUp(session, LEAVE_NOTHING)).kind === 'done'
+}
+
+/** Runs statements that tidy up after a failure. Nobody can call them off, and they have little time. */
+export function cleanUp(session: WireSession, statements: readonly WireStatement[]): Promise<BatchEnd> {
+  const limits = { timeoutMs: CANCEL_GRACE_MS, bytesMax: TIDY_BYTES_MAX }
+  return runBatch(session, { statements, ...limits }, new Cancellation())
+}
+
+/** None of those statements returns more than a few empty cells. */
+const TIDY_BYTES_MAX = 1_000

@@ -18,6 +18,8 @@ export interface CatalogType {
   readonly labels: readonly string[]
   /** The default operator class that serves the type, and the schema of its operators. */
   readonly operators: { readonly method: 'btree' | 'hash'; readonly schema: string } | undefined
+  /** Not for a polymorphic type, which is whatever it is called with, nor for one in a schema that the login may not use. */
+  readonly castable: boolean
 }
 
 /** Types by object id. */
@@ -55,13 +57,20 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
 
 const UNKNOWN: Shape = { logical: 'unknown' }
 const NO_MODIFIER = -1
-/** A character type's modifier counts the length word of the value as well. */
+/** The modifiers of character types and of numeric count the length word of the value as well. */
 const MODIFIER_LENGTH_WORD = 4
 
 /** The value type of a column or an element: `native` is how the catalog writes it, modifier included. */
 export function valueType(types: CatalogTypes, oid: string, modifier: number, native: string): ValueType {
   const type = types.get(oid)
   if (type === undefined) return { logical: 'unknown', native, equality: false, ordered: false }
+  const ref = type.castable ? { typeRef: { schema: catalogName(type.schema), name: catalogName(type.name) } } : {}
+  // A domain's base, an array's element: each has its own name.
+  const { typeRef: _, ...description } = described(types, type, modifier, native)
+  return { ...description, ...ref }
+}
+
+function described(types: CatalogTypes, type: CatalogType, modifier: number, native: string): ValueType {
   if (type.kind === 'd') {
     return { ...valueType(types, type.base, type.baseModifier, type.baseNative), native, domain: true }
   }
@@ -71,7 +80,7 @@ export function valueType(types: CatalogTypes, oid: string, modifier: number, na
   return {
     ...shape,
     native,
-    ...(hasLength(type) && modifier !== NO_MODIFIER ? { charsMax: modifier - MODIFIER_LENGTH_WORD } : {}),
+    ...(modifier === NO_MODIFIER ? {} : modified(type, shape, modifier)),
     ...comparisons(type, shape),
   }
 }
@@ -101,8 +110,19 @@ function shapeOf(type: CatalogType): Shape {
   return type.schema === 'pg_catalog' ? (SHAPES.get(type.name) ?? UNKNOWN) : UNKNOWN
 }
 
-function hasLength(type: CatalogType): boolean {
-  return type.schema === 'pg_catalog' && (type.name === 'varchar' || type.name === 'bpchar')
+/** What a declared length, scale or precision says, as each type packs it into its modifier. */
+function modified(
+  type: CatalogType,
+  { logical }: Shape,
+  modifier: number,
+): Pick<ValueType, 'charsMax' | 'fractionDigitsMax'> {
+  if (type.schema !== 'pg_catalog') return {}
+  if (type.name === 'varchar' || type.name === 'bpchar') return { charsMax: modifier - MODIFIER_LENGTH_WORD }
+  if (logical === 'timestamp' || logical === 'time') return { fractionDigitsMax: modifier }
+  if (logical !== 'decimal') return {}
+  // Eleven bits with a sign: a negative scale rounds before the point.
+  const scale = (((modifier - MODIFIER_LENGTH_WORD) & 0x7ff) ^ 0x400) - 0x400
+  return { fractionDigitsMax: Math.max(0, scale) }
 }
 
 /**

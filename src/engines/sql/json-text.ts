@@ -1,3 +1,5 @@
+import { doubleHolds, jsonOfText } from '../../core/json-value.js'
+
 /**
  * A database's JSON as compact JSON text. The text is kept, not parsed and written again: member names such as `__proto__`,
  * repeated members, and the spelling of numbers stay what they are.
@@ -16,8 +18,6 @@ const NINE = 0x39
 const BIG_E = 0x45
 const BACKSLASH = 0x5c
 const SMALL_E = 0x65
-/** Every decimal of no more digits comes back from a double as it was, unless an exponent takes it out of range. */
-const EXACT_DIGITS_MAX = 15
 
 function isSpace(unit: number): boolean {
   return unit === SPACE || unit === NEWLINE || unit === RETURN || unit === TAB
@@ -31,7 +31,10 @@ function isNumberPart(unit: number): boolean {
   return isDigit(unit) || unit === DOT || unit === SMALL_E || unit === BIG_E || unit === PLUS || unit === MINUS
 }
 
-/** Takes valid JSON. A JSON string of the compact text when it holds a number that a double cannot hold. */
+/**
+ * Takes valid JSON. A JSON string of the compact text when it holds a number that a double cannot hold, and when it is a
+ * string that would be taken for such a text itself.
+ */
 export function encodeJson(text: string): string {
   let compact = ''
   let keptFrom = 0
@@ -54,7 +57,9 @@ export function encodeJson(text: string): string {
     }
   }
   compact += text.slice(keptFrom)
-  return exact ? compact : JSON.stringify(compact)
+  if (!exact) return JSON.stringify(compact)
+  const value: unknown = compact.charCodeAt(0) === QUOTE ? JSON.parse(compact) : undefined
+  return typeof value === 'string' && jsonOfText(value) !== undefined ? JSON.stringify(compact) : compact
 }
 
 /** The position after the string that opens at `at`. */
@@ -66,25 +71,4 @@ function endOfString(text: string, at: number): number {
     end += unit === BACKSLASH ? 2 : 1
   }
   return text.length
-}
-
-/** Whether a reader that uses doubles gets this number back: the nearest double, written shortest, is the same decimal. */
-export function doubleHolds(token: string): boolean {
-  if (token.length <= EXACT_DIGITS_MAX && !token.includes('e') && !token.includes('E')) return true
-  const value = Number(token)
-  return Number.isFinite(value) && canonical(token) === canonical(String(value))
-}
-
-/** One spelling for each decimal: digits without zeros at either end, and the exponent of the last digit. The sign is kept. */
-function canonical(token: string): string {
-  const negative = token.startsWith('-')
-  const [mantissa = '', exponent = '0'] = token
-    .slice(negative ? 1 : 0)
-    .toLowerCase()
-    .split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const leading = `${whole}${fraction}`.replace(/^0+/, '')
-  const digits = leading.replace(/0+$/, '')
-  if (digits === '') return '0'
-  return `${negative ? '-' : ''}${digits}e${Number(exponent) - fraction.length + (leading.length - digits.length)}`
 }

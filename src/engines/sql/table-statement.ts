@@ -1,0 +1,114 @@
+import { invariant } from '../../core/assert.js'
+import type { CallLimits, Filter, Scope } from '../../core/plan.js'
+import type { Column, Identifier, LogicalType, Table, ValueType } from '../../core/schema-model.js'
+import type { ResultColumn } from '../../core/statement.js'
+import type { SqlPieces } from './pieces.js'
+import type { SqlWriter, Write } from './sql-writer.js'
+
+/** A statement about one table, known in it as `t`, on its way to SQL: with which engine's pieces, and into what. */
+export interface TableStatement {
+  readonly table: Table
+  /** Columns by name that the caller may use; the table's others are found too, since a scope may rest on them. */
+  readonly visible: ReadonlyMap<Identifier, Column>
+  readonly limits: CallLimits
+  readonly pieces: SqlPieces
+  readonly w: SqlWriter
+}
+
+/** Logical types whose values may be too long to leave the server whole. */
+const MAY_BE_LONG: ReadonlySet<LogicalType> = new Set(['text', 'json', 'array', 'bytes', 'unknown'])
+
+/** Any column of the table: a scope may rest on one that the caller does not see. */
+export function columnOf({ visible, table }: TableStatement, name: Identifier): Column {
+  const column = visible.get(name) ?? table.columns.find((candidate) => candidate.name === name)
+  invariant(column !== undefined, 'a validated plan names columns of its table')
+  return column
+}
+
+/** A column by its table's alias: a bare name could also mean a result column of the same statement. */
+export function operand(column: Column): Write {
+  return (w) => {
+    w.keyword('t.').identifier(column.name)
+  }
+}
+
+/** What is known of how long values may get, and how long a caller may get them. */
+export interface CellWriter {
+  readonly limits: CallLimits
+  readonly pieces: SqlPieces
+  readonly w: SqlWriter
+}
+
+function mayBeLong({ limits, pieces }: CellWriter, type: ValueType): boolean {
+  if (!MAY_BE_LONG.has(type.logical) || pieces.shortTypes.has(type.native)) return false
+  return type.logical !== 'text' || type.charsMax === undefined || type.charsMax > limits.cellCharsMax
+}
+
+/** What a cell of this type is cut to by whoever reads it; absent where it never is. */
+export function cutOf(c: CellWriter, type: ValueType): { readonly charsMax?: number } {
+  return mayBeLong(c, type) ? { charsMax: c.limits.cellCharsMax } : {}
+}
+
+/** Writes the cell whole, or one character beyond the longest the caller may get, so that the cut can be told. */
+export function writeCell(c: CellWriter, name: string, type: ValueType, write: Write): ResultColumn {
+  const cut = cutOf(c, type)
+  if (cut.charsMax === undefined) write(c.w)
+  else c.pieces.shortened(c.w, write, type, cut.charsMax + 1)
+  return { name, type, ...cut }
+}
+
+export function writeWholeCell(c: CellWriter, column: Column): ResultColumn {
+  operand(column)(c.w)
+  return { name: column.agentName, type: column.type }
+}
+
+/** A list of cells, those of `uncut` whole. */
+export function writeColumnCells(
+  c: CellWriter,
+  columns: readonly Column[],
+  uncut: ReadonlySet<Identifier>,
+): readonly ResultColumn[] {
+  const cells: ResultColumn[] = []
+  c.w.list(columns, ', ', (column) => {
+    const { name, agentName, type } = column
+    cells.push(uncut.has(name) ? writeWholeCell(c, column) : writeCell(c, agentName, type, operand(column)))
+  })
+  return cells
+}
+
+export function writeFrom(c: TableStatement): void {
+  c.w.keyword(' FROM ').table(c.table.ref).keyword(' AS t')
+}
+
+/** ` WHERE` with filters and scope together, or nothing. */
+export function writeConditions(c: TableStatement, filters: readonly Filter[], scope: Scope): void {
+  const conditions = [...filters.map((filter) => condition(c, filter)), ...scopeConditions(c, scope)]
+  if (conditions.length > 0) c.w.keyword(' WHERE ').list(conditions, ' AND ', (write) => write(c.w))
+}
+
+/** All must hold. A scope that offers no group at all lets no row through. */
+export function scopeConditions(c: TableStatement, scope: Scope): readonly Write[] {
+  const conditions = scope.all.map((filter) => condition(c, filter))
+  return scope.any === undefined ? conditions : [...conditions, anyOf(c, scope.any)]
+}
+
+function condition(c: TableStatement, filter: Filter): Write {
+  return (w) => c.pieces.filter(w, columnOf(c, filter.column), filter)
+}
+
+function anyOf(c: TableStatement, groups: readonly (readonly Filter[])[]): Write {
+  return (w) => {
+    if (groups.length === 0) {
+      w.keyword('1 = 0')
+      return
+    }
+    w.keyword('(').list(groups, ' OR ', (group) => {
+      if (group.length === 0) w.keyword('1 = 1')
+      else
+        w.keyword('(')
+          .list(group, ' AND ', (filter) => condition(c, filter)(w))
+          .keyword(')')
+    })
+    w.keyword(')')
+  }
+}

@@ -1,0 +1,72 @@
+import type { ProcedureAccess } from '../core/access.js'
+import { unreachable } from '../core/assert.js'
+import type { ValueType } from '../core/schema-model.js'
+import { procedureResult, RESULT_NAME } from '../core/tool-grammar.js'
+import { type JsonSchema, outputSchema } from './json-schema.js'
+
+/** What each tool gives. */
+
+export const CUT: JsonSchema = { type: 'array', items: { type: 'object' } }
+
+interface RowMember {
+  readonly agentName: string
+  readonly type: ValueType
+  readonly nullable: boolean
+}
+
+export function rowOutput(columns: Iterable<RowMember>): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Array.from(columns, (column) => [column.agentName, outputSchema(column)])),
+  }
+}
+
+type Members = Readonly<Record<string, JsonSchema>>
+
+function rows(row: JsonSchema, more: Members, required: readonly string[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      rows: { type: 'array', items: row },
+      row_count: { type: 'integer' },
+      ...more,
+      truncated: { type: 'boolean' },
+      cut: CUT,
+    },
+    required: ['rows', 'row_count', ...required, 'truncated'],
+  }
+}
+
+export function rowsOutput(row: JsonSchema): JsonSchema {
+  return rows(row, {}, [])
+}
+
+/** `replayed`: the call had ended before, and nothing was done again. */
+const RUN: Members = { dry_run: { type: 'boolean' }, replayed: { type: 'boolean' } }
+
+export function mutationOutput(row: JsonSchema): JsonSchema {
+  const more = { affected_rows: { type: 'integer' }, changed: { type: 'boolean' }, ...RUN } as const
+  return rows(row, more, ['affected_rows', 'changed'])
+}
+
+export function procedureOutput(procedure: ProcedureAccess): JsonSchema {
+  const { fields, routine } = procedure
+  const scalar = routine.result.kind === 'scalar' ? routine.result.type : undefined
+  const shape = procedureResult(procedure)
+  switch (shape) {
+    case 'rows': {
+      const members = scalar === undefined ? (fields ?? []) : [{ agentName: RESULT_NAME, type: scalar }]
+      return rows(rowOutput(members.map((member) => ({ ...member, nullable: true }))), RUN, [])
+    }
+    case 'value': {
+      const value = scalar === undefined ? {} : outputSchema({ type: scalar, nullable: true })
+      return { type: 'object', properties: { [RESULT_NAME]: value, ...RUN, ...LEFT_OUT }, required: [RESULT_NAME] }
+    }
+    case 'nothing':
+      return { type: 'object', properties: { ok: { type: 'boolean' }, ...RUN }, required: ['ok'] }
+    default:
+      return unreachable(shape)
+  }
+}
+
+const LEFT_OUT: Members = { truncated: { type: 'boolean' }, cut: CUT }
