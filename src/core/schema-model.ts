@@ -127,7 +127,7 @@ export interface ResultField {
   readonly type: ValueType
 }
 
-/** What a routine gives back. `set`: any number of them. `unknown`: a record whose shape only the call itself decides. */
+/** What a routine gives back. `set`: as many as there are. `unknown`: a record whose shape only the call itself decides. */
 export type RoutineResult =
   | { readonly kind: 'void' }
   | { readonly kind: 'scalar'; readonly set: boolean; readonly type: ValueType }

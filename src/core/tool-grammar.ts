@@ -102,7 +102,7 @@ export function parameterArguments(procedure: ProcedureAccess): readonly Paramet
   })
 }
 
-/** `rows`: any number of them, with fields. `value`: one. `nothing`: that it ended well is all there is to say. */
+/** `rows`: as many as there are, with fields. `value`: one. `nothing`: that it ended well is all there is to say. */
 export type ProcedureResult = 'rows' | 'value' | 'nothing'
 
 export function procedureResult({ routine, fields }: ProcedureAccess): ProcedureResult {

@@ -2,7 +2,7 @@ import type { AggregateFn, Direction, Filter } from '../../core/plan.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
 import type { SqlStyle, SqlWriter, Write } from './sql-writer.js'
 
-/** `one`: any single row. `rows`: at most so many, as a parameter, so that calls with different limits share a statement. */
+/** `one`: a single row, whichever. `rows`: at most so many, as a parameter, so that calls with different limits share a statement. */
 export type RowLimit = { readonly kind: 'one' } | { readonly kind: 'rows'; readonly rows: number }
 
 /**
