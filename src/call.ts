@@ -82,8 +82,10 @@ function withoutEntry({ effect }: AuditRecord): CallReply {
   return toolError(effect === 'none' ? 'AUDIT_UNAVAILABLE' : 'DB_EFFECT_UNKNOWN')
 }
 
-function endOf({ effect, affected = 0, keys = [] }: OutcomeMessage): CallEnd {
-  return effect === 'committed' ? { kind: 'done', affected, keys } : { kind: effect }
+/** A change that was already there is an end like any other: a retry must not undo what others wrote since. */
+function endOf({ effect, code, affected = 0, keys = [] }: OutcomeMessage): CallEnd {
+  if (effect === 'committed' || (effect === 'none' && code === 'OK')) return { kind: 'done', affected, keys }
+  return { kind: effect }
 }
 
 function toolError(code: ErrorCode): CallReply {

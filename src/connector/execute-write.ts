@@ -186,7 +186,7 @@ function endOutcome(writing: Writing, progress: Progress, ended: EndedMutation):
         changed: end.kind === 'written',
         dryRun: mutation.dryRun,
       })
-      const keys = effect === 'committed' ? { keys: keysOf(columns, rows, names) } : {}
+      const keys = mutation.dryRun ? {} : { keys: keysOf(columns, rows, names) }
       return success(call, progress, { ...encoded, effect, affected, ...keys })
     }
     case 'not_found':
@@ -218,7 +218,7 @@ function replayMutation(
     keyColumns: names,
     responseCharsMax: validated.limits.responseCharsMax,
     affected,
-    changed: true,
+    changed: affected > 0,
     dryRun: false,
     replayed: true,
   })

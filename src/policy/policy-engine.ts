@@ -156,7 +156,8 @@ export class PolicyEngine {
       writes: writesOf(plan, write, presets.value),
       expected: expectedOf(plan, write),
       scope: scope.value,
-      writtenScope: scopeAside(scope.value, caller.softDeleteColumn),
+      // Only a soft delete has to write its mark; whatever else is written must stay in scope, the mark included.
+      writtenScope: plan.kind === 'soft_delete' ? scopeAside(scope.value, caller.softDeleteColumn) : scope.value,
       returning: write.access.returning,
       key: write.key,
       limits: write.limits,

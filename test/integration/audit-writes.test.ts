@@ -253,7 +253,22 @@ describe('calls that write', () => {
     assert.equal((await orders(database)).filter((status) => status === 'mine').length, 2)
   })
 
-  test('a call that changed nothing frees its key', async () => {
+  test('a change that was there already uses up its key: sent again, it does not undo what came later', async () => {
+    assert.equal((await call('create_orders', { values: { status: 'first' } })).isError, false)
+    const [row] = await database.query("SELECT id FROM orders WHERE status = 'first'")
+    const args = { id: Number(row?.[0]), values: { status: 'first' }, idempotency_key: 'there-1' }
+    const rowOf = (changed: boolean) => ({ affected_rows: changed ? 1 : 0, changed })
+    const first = await call('update_orders_by_pk', args)
+    assert.deepEqual(pick(first.structured), rowOf(false), first.text)
+    await database.query("UPDATE orders SET status = 'later' WHERE status = 'first'")
+    const again = await call('update_orders_by_pk', args)
+    assert.deepEqual(pick(again.structured), rowOf(false), again.text)
+    assert.ok((await orders(database)).includes('later'))
+    const other = { ...args, values: { status: 'another' } }
+    assert.match((await call('update_orders_by_pk', other)).text, /^IDEMPOTENCY_CONFLICT: /)
+  })
+
+  test('a call that failed frees its key', async () => {
     const args = { id: 999_999, values: { status: 'x' }, idempotency_key: 'free-1' }
     assert.match((await call('update_orders_by_pk', args)).text, /^ROW_NOT_FOUND: /)
     assert.match((await call('update_orders_by_pk', args)).text, /^ROW_NOT_FOUND: /)
@@ -296,6 +311,12 @@ describe('calls that write', () => {
     assert.deepEqual(chainOf(folder.bufferFile).faults, [])
   })
 })
+
+/** The effect of a mutation as its result tells it. */
+function pick(structured: unknown) {
+  const { affected_rows, changed } = structured as { readonly affected_rows: number; readonly changed: boolean }
+  return { affected_rows, changed }
+}
 
 test('kill -9 with a change in the database: the next start says unknown, and its key never runs again', async () => {
   const { database, folder, key } = await prepared()

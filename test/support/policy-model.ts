@@ -194,9 +194,10 @@ export class PolicyModel {
     return cell === null || String(cell) === String(marked.value)
   }
 
-  /** "A check that the written row still satisfies it (predicates on the soft-delete column aside)." */
+  /** "A check that the written row still satisfies it", where a soft delete may write its own mark. */
   mayBeWritten(caller: ModelCaller, table: string, operation: ModelWrite, row: ModelRow): boolean {
-    const aside = this.#table(table)?.soft_delete?.column
+    const aside = operation === 'soft_delete' ? this.#table(table)?.soft_delete?.column : undefined
+    if (operation === 'update' && this.#isDeleted(table, row)) return false
     const usable = (filters: readonly ModelFilter[]) =>
       filters.every((filter) => this.#operands(filter, table, caller) !== undefined)
     const holds = (filters: readonly ModelFilter[]) =>
