@@ -95,7 +95,7 @@ export class IdempotencyKeys {
 
   /**
    * A call of this run lives while it has not ended here, and one of an earlier run of this gateway died with it. One of
-   * another gateway may live for as long as any call does.
+   * another gateway may live for as long as a call can.
    */
   #mayLive(text: string, { instance, createdAt }: { readonly instance: string; readonly createdAt: number }): boolean {
     if (instance === this.#instance) return this.#living.has(text)

@@ -103,7 +103,7 @@ for (const { name, make } of implementations) {
       }
     })
 
-    test('the address of an IPv4 client of an IPv6 listener is written as IPv4', async (context) => {
+    test('the address of an IPv4 client of an IPv6 listener is written as IPv4', async () => {
       const heads: RequestHead[] = []
       const server = harness.make({
         onExchange: (exchange) => {
@@ -112,7 +112,11 @@ for (const { name, make } of implementations) {
         },
       })
       const bound = await server.listen({ host: '::', port: 0 })
-      if (!bound.ok) return context.skip('this machine has no IPv6')
+      if (!bound.ok) {
+        // A machine without IPv6 has no such listener; what it must have is the sentence that says so.
+        assert.match(bound.error, /^Cannot listen on /)
+        return
+      }
       await harness.connect(bound.value.port).write(get('/a', 'Connection: close\r\n')).closed()
       await harness.connect(bound.value.port, '::1').write(get('/b', 'Connection: close\r\n')).closed()
       assert.deepEqual(
