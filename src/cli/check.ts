@@ -9,6 +9,7 @@ import { qualifiedName, type SchemaModel, type Table } from '../core/schema-mode
 import { createEngine } from '../engines/create-engine.js'
 import { EMPTY_POLICY, type PolicyDocument, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
+import { withQualifiedNames } from '../policy/qualified-names.js'
 import { encodeTools } from '../tools/generate-tools.js'
 
 export interface CheckOptions {
@@ -132,10 +133,11 @@ function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: Sche
     )
   }
   if (parsed?.ok === false) problems.push(...parsed.error.map(policyFaultText))
-  const document = parsed?.ok === true ? parsed.value : EMPTY_POLICY
+  const written = parsed?.ok === true ? parsed.value : EMPTY_POLICY
+  const document = withQualifiedNames(written, connector.schemas)
   const recorded = stored && store.findKnownObjects(connector.policy, stored.version, connector.id)
   const known = recorded === undefined ? undefined : parseKnownObjects(recorded)
-  const { engine, findings } = compilePolicy(document, schema, {
+  const { engine, findings } = compilePolicy(written, schema, {
     schemas: connector.schemas,
     ...(known === undefined ? {} : { known }),
   })

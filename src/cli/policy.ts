@@ -9,6 +9,7 @@ import { fail, ok, type Result } from '../core/result.js'
 import { type PolicyDocument, parsePolicy, policyFaultText } from '../policy/policy-document.js'
 import type { PolicyFinding } from '../policy/policy-finding.js'
 import { readPolicyText } from '../policy/policy-text.js'
+import { spelledName, withQualifiedNames } from '../policy/qualified-names.js'
 import {
   type CommandResult,
   isoTime,
@@ -106,7 +107,8 @@ async function confirm(
     if (!found.ok) return found
     known.set(connector.id, found.value.known)
     for (const finding of found.value.findings) {
-      const line = tree.ok ? tree.value.lineOf([finding.section, finding.table]) : 1
+      const spelled = spelledName(document[finding.section], finding.table, connector.schemas) ?? finding.table
+      const line = tree.ok ? tree.value.lineOf([finding.section, spelled]) : 1
       findings.push({ ...finding, connector: connector.id, line })
     }
   }
@@ -138,7 +140,8 @@ async function compareWithCatalog(
     const schema = await driver.introspect(connector.schemas)
     if (schema.ok) {
       const { findings } = compilePolicy(document, schema.value, { schemas: connector.schemas })
-      return ok({ findings, known: JSON.stringify(knownObjects(schema.value, Object.keys(document.tables))) })
+      const { tables } = withQualifiedNames(document, connector.schemas)
+      return ok({ findings, known: JSON.stringify(knownObjects(schema.value, Object.keys(tables))) })
     }
     const reason = cleanText(schema.error.detail ?? schema.error.reason ?? schema.error.code, TEXT_CHARS_MAX)
     return refused(`the catalog of connector "${connector.id}" cannot be read: ${reason}; --offline applies without it`)

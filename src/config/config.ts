@@ -170,7 +170,7 @@ function loadConnector(
   const input: ConnectorInput = connectorSchema.parse(entry.raw)
   const resolved = resolveConnector(input, folder)
   if (resolved.ok) return resolved
-  return fail(resolved.error.map(({ key, message }) => source.locate({ path: [...at, key], message })))
+  return fail(resolved.error.map(({ path, message }) => source.locate({ path: [...at, ...path], message })))
 }
 
 /** The first fault at a path says it: an unset variable is not also a malformed address. */

@@ -1,17 +1,21 @@
 import { isAbsolute, resolve } from 'node:path'
+import { ENGINE_CAPABILITIES } from '../core/engine-capabilities.js'
 import { SECRET_FILE_BYTES_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { ConnectorSettings } from '../threads/messages.js'
 import { isLoopback } from './addresses.js'
+import { type DatabaseAddress, parseDatabaseUrl, type TlsMode, type UrlGrammar } from './database-url.js'
+import type { ConfigPath } from './faults.js'
 import { readableFault, readSmallFile } from './files.js'
-import { POSTGRES_PORT, type PostgresAddress, parsePostgresUrl, type TlsMode } from './postgres-url.js'
+import { MYSQL_URL } from './mysql-url.js'
+import { POSTGRES_URL } from './postgres-url.js'
 import type { ConnectorInput } from './schema.js'
 import { Secret } from './secret.js'
 
 /** A connector as configured, everything resolved. The password shows in no dump. */
 export interface ConnectorConfig {
   readonly id: string
-  readonly type: 'postgres'
+  readonly type: ConnectorInput['type']
   readonly connection: {
     readonly host: string
     readonly port: number
@@ -34,9 +38,17 @@ export interface ConnectorConfig {
 
 /** A complaint about one key of the connector. */
 export interface KeyComplaint {
-  readonly key: keyof ConnectorInput
+  /** From the connector on. */
+  readonly path: ConfigPath
   readonly message: string
 }
+
+type Refused = Result<never, readonly KeyComplaint[]>
+
+const URLS: Readonly<Record<ConnectorInput['type'], UrlGrammar>> = { postgres: POSTGRES_URL, mysql: MYSQL_URL }
+
+/** Where a database has several schemas and the file names none. */
+const DEFAULT_SCHEMAS = ['public'] as const
 
 /** Reads secrets from their files and settles the connection. Errors never repeat a secret. */
 export function resolveConnector(
@@ -48,13 +60,16 @@ export function resolveConnector(
   const connection = settleTls(input, address.value, folder)
   if (!connection.ok) return connection
   if (input.threads.min > input.threads.max) return complain('threads', 'expected min not above max')
-  if (new Set(input.schemas).size !== input.schemas.length) return complain('schemas', 'a schema repeats')
+  const schemas = readSchemas(input, connection.value.database)
+  if (!schemas.ok) return schemas
+  const incapable = incapableOf(input)
+  if (incapable !== undefined) return incapable
   return ok({
     id: input.id,
     type: input.type,
     connection: connection.value,
     path: input.path ?? defaultPath(input.id),
-    schemas: input.schemas,
+    schemas: schemas.value,
     policy: input.policy ?? input.id,
     threads: input.threads,
     pool: {
@@ -72,13 +87,37 @@ export function defaultPath(id: string): string {
   return `/mcp/${id}`
 }
 
-function complain(key: keyof ConnectorInput, message: string): Result<never, readonly KeyComplaint[]> {
-  return fail([{ key, message }])
+function complain(key: keyof ConnectorInput, message: string): Refused {
+  return fail([{ path: [key], message }])
+}
+
+/** Where a database is the one schema that there is, the name of another would be that of another database. */
+function readSchemas(
+  { type, schemas }: ConnectorInput,
+  database: string,
+): Result<readonly string[], readonly KeyComplaint[]> {
+  if (!ENGINE_CAPABILITIES[type].schemas) {
+    if (schemas === undefined || (schemas.length === 1 && schemas[0] === database)) return ok([database])
+    return complain('schemas', `with type ${type} the database is the one schema: leave this out, or name the database`)
+  }
+  const named = schemas ?? DEFAULT_SCHEMAS
+  return new Set(named).size === named.length ? ok(named) : complain('schemas', 'a schema repeats')
+}
+
+/** What is asked of an engine that does not have it. */
+function incapableOf({ type, pool, session_context }: ConnectorInput): Refused | undefined {
+  const { transactionPooling, sessionContext } = ENGINE_CAPABILITIES[type]
+  if (pool.mode === 'transaction' && !transactionPooling) {
+    const message = `expected session: with type ${type} a connection keeps settings and statements from one transaction to the next`
+    return fail([{ path: ['pool', 'mode'], message }])
+  }
+  if (!session_context || sessionContext) return undefined
+  return complain('session_context', `expected false: with type ${type} nothing can be set for one transaction alone`)
 }
 
 const ADDRESS_KEYS = ['host', 'port', 'user', 'database'] as const
 
-function readAddress(input: ConnectorInput, folder: string): Result<PostgresAddress, readonly KeyComplaint[]> {
+function readAddress(input: ConnectorInput, folder: string): Result<DatabaseAddress, readonly KeyComplaint[]> {
   if (input.password !== undefined && input.password_file !== undefined) {
     return complain('password_file', 'expected password or password_file, not both')
   }
@@ -92,7 +131,7 @@ function readAddress(input: ConnectorInput, folder: string): Result<PostgresAddr
   }
   const doubled = ADDRESS_KEYS.filter((key) => input[key] !== undefined)
   if (doubled.length > 0) {
-    return fail(doubled.map((key) => ({ key, message: 'the url says this already: expected one of the two' })))
+    return fail(doubled.map((key) => ({ path: [key], message: 'the url says this already: expected one of the two' })))
   }
   const key = input.url === undefined ? 'url_file' : 'url'
   const text =
@@ -100,7 +139,7 @@ function readAddress(input: ConnectorInput, folder: string): Result<PostgresAddr
       ? ok(input.url ?? '')
       : readSmallFile(resolve(folder, input.url_file), SECRET_FILE_BYTES_MAX)
   if (!text.ok) return complain(key, text.error)
-  const parsed = parsePostgresUrl(text.value)
+  const parsed = parseDatabaseUrl(text.value, URLS[input.type])
   if (!parsed.ok) return complain(key, parsed.error)
   if (parsed.value.password !== undefined && password.value !== undefined) {
     return complain(input.password === undefined ? 'password_file' : 'password', 'the url holds a password already')
@@ -117,31 +156,33 @@ function readPassword(input: ConnectorInput, folder: string): Result<string | un
 function readParts(
   input: ConnectorInput,
   password: { readonly password?: string },
-): Result<PostgresAddress, readonly KeyComplaint[]> {
+): Result<DatabaseAddress, readonly KeyComplaint[]> {
   const { host, user, database } = input
   if (host === undefined && user === undefined && database === undefined) {
     return complain('url', 'missing: expected url or url_file, or host, user and database')
   }
   if (host === undefined || user === undefined || database === undefined) {
     const missing = (['host', 'user', 'database'] as const).filter((key) => input[key] === undefined)
-    return fail(missing.map((key) => ({ key, message: 'missing: expected host, user and database, or url' })))
+    return fail(missing.map((key) => ({ path: [key], message: 'missing: expected host, user and database, or url' })))
   }
-  return ok({ host, port: input.port ?? POSTGRES_PORT, user, database, ...password })
+  return ok({ host, port: input.port ?? URLS[input.type].port, user, database, ...password })
 }
 
 function settleTls(
   input: ConnectorInput,
-  address: PostgresAddress,
+  address: DatabaseAddress,
   folder: string,
 ): Result<ConnectorConfig['connection'], readonly KeyComplaint[]> {
-  if (input.tls !== undefined && address.tls !== undefined) return complain('tls', 'the url has an sslmode already')
+  const parameters = URLS[input.type]
+  if (input.tls !== undefined && address.tls !== undefined) {
+    return complain('tls', `the url has an ${parameters.tls.parameter} already`)
+  }
   if (input.tls_ca_file !== undefined && address.tlsCaFile !== undefined) {
-    return complain('tls_ca_file', 'the url has an sslrootcert already')
+    return complain('tls_ca_file', `the url has an ${parameters.caParameter} already`)
   }
   const local = isAbsolute(address.host) || isLoopback(address.host)
   const tls = input.tls ?? address.tls ?? (local ? 'disable' : 'verify')
-  if (isAbsolute(address.host) && tls !== 'disable')
-    return complain('tls', 'a socket folder has no TLS: expected disable')
+  if (isAbsolute(address.host) && tls !== 'disable') return complain('tls', 'a socket has no TLS: expected disable')
   const caFile = input.tls_ca_file ?? address.tlsCaFile
   const caKey = input.tls_ca_file === undefined ? 'url' : 'tls_ca_file'
   if (caFile !== undefined && tls !== 'verify') {

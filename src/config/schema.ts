@@ -137,7 +137,7 @@ const pool = z
     mode: oneOf(['session', 'transaction'])
       .default('session')
       .describe(
-        '`transaction`: behind a pooler, such as PgBouncer, that gives a server connection for one transaction at a time.',
+        '`transaction`: behind a pooler, such as PgBouncer, that gives a server connection for one transaction at a time. Not for mysql.',
       ),
     max: whole(1, POOL_CONNECTIONS_CEILING)
       .default(POOL_CONNECTIONS_MAX)
@@ -158,15 +158,18 @@ const pool = z
 export const connectorSchema = z
   .strictObject({
     id: named(CONNECTOR_ID).describe('The name of the connector, in addresses, entries and bindings.'),
-    type: oneOf(['postgres']).describe('The engine.'),
-    url: text('a postgres:// address')
+    type: oneOf(['postgres', 'mysql']).describe('The engine. `mysql` covers MariaDB.'),
+    url: text('the address of a database, such as postgres://user@host/database')
       .optional()
       .describe(
-        'postgres://user:password@host:port/database; `sslmode` and `sslrootcert` are the parameters it may have.',
+        'postgres://user:password@host:port/database; `sslmode` and `sslrootcert` are the parameters it may have. ' +
+          'mysql:// or mariadb:// likewise, with `ssl-mode` and `ssl-ca`.',
       ),
     url_file: text('the path of a file').optional().describe('A file that holds the url.'),
-    host: text('a host name').optional().describe('Instead of a url. A path starting with / is a socket folder.'),
-    port: whole(1, 65_535).optional().describe('Default 5432.'),
+    host: text('a host name')
+      .optional()
+      .describe('Instead of a url. A path starting with / is a socket folder, for mysql the socket itself.'),
+    port: whole(1, 65_535).optional().describe('Default 5432, for mysql 3306.'),
     user: text('a user name')
       .optional()
       .describe('The database login; it needs what the policy grants and nothing more.'),
@@ -186,8 +189,8 @@ export const connectorSchema = z
       .array(text('the name of a schema'), { error: 'expected a list of schema names' })
       .min(1, { error: 'expected at least one schema' })
       .max(SCHEMAS_CEILING, { error: `expected at most ${SCHEMAS_CEILING} schemas` })
-      .default(['public'])
-      .describe('Schemas to read the catalog of.'),
+      .optional()
+      .describe('Schemas to read the catalog of. Default: public; for mysql the database, which is the one schema.'),
     policy: named(POLICY_NAME).optional().describe('The stored policy. Default: the one named like the connector.'),
     threads: z
       .strictObject({
@@ -204,7 +207,7 @@ export const connectorSchema = z
     session_context: truth()
       .default(false)
       .describe(
-        "Whether identity, roles and claims are set in each transaction, for the database's own row-level security and triggers.",
+        "Whether identity, roles and claims are set in each transaction, for the database's own row-level security and triggers. Not for mysql.",
       ),
   })
   .describe('One database, served at one endpoint.')

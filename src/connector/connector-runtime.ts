@@ -10,6 +10,7 @@ import { Cancellation, type Dialect, type Driver } from '../engines/engine.js'
 import type { Observe } from '../observe/observation.js'
 import { EMPTY_POLICY, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
+import { withQualifiedNames } from '../policy/qualified-names.js'
 import { Mailbox } from '../threads/mailbox.js'
 import type {
   CallMessage,
@@ -229,21 +230,16 @@ export class ConnectorRuntime {
         ...(known === undefined ? {} : { known }),
       }
       const { engine, findings } = this.#compile(snapshot)
+      const named = withQualifiedNames(document.value, this.#settings.schemas)
       this.#keep(epoch, engine)
       const report = {
         epoch,
         serverVersion: schema.value.serverVersion,
         tables: schema.value.tables.length,
         overrides: engine.overriddenIdentities,
-        ...(confirming
-          ? { confirmed: JSON.stringify(knownObjects(schema.value, Object.keys(document.value.tables))) }
-          : {}),
+        ...(confirming ? { confirmed: JSON.stringify(knownObjects(schema.value, Object.keys(named.tables))) } : {}),
         drift: policy === undefined ? [NO_POLICY] : findings.map((finding) => finding.text),
-        warnings: loginWarnings(
-          schema.value.login,
-          this.#settings.threadsMax * this.#settings.pool.max,
-          document.value,
-        ),
+        warnings: loginWarnings(schema.value.login, this.#settings.threadsMax * this.#settings.pool.max, named),
       }
       this.#mailbox.send({ kind: 'prepared', requestId, ok: true, snapshot: encodeSnapshot(snapshot), report })
     } catch (thrown) {

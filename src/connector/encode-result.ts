@@ -2,7 +2,26 @@ import { unreachable } from '../core/assert.js'
 import { CUT_ITEMS_MAX } from '../core/limits.js'
 import type { ResultColumn } from '../core/statement.js'
 import { cutForm, type ProcedureResult, RESULT_NAME } from '../core/tool-grammar.js'
-import type { Dialect, EncodedCell } from '../engines/engine.js'
+import type { Dialect, ResultSet } from '../engines/engine.js'
+import {
+  bodyOf,
+  type CutItem,
+  capped,
+  cellCut,
+  cutCell,
+  type EncodedRow,
+  type EncodedRows,
+  encodeJson,
+  encodeRow,
+  type Frame,
+  mayCut,
+  memberNames,
+  NOT_CUT,
+  NULL_CELL,
+} from './encode-cells.js'
+import { encodeSets } from './encode-sets.js'
+
+export type { EncodedRows } from './encode-cells.js'
 
 export interface RowsToEncode {
   /** Names are the result's own: agent names, or the names of metrics. */
@@ -31,41 +50,11 @@ export interface MutationToEncode extends Omit<RowsToEncode, 'limit'> {
 /** What a procedure gave. */
 export interface CallToEncode extends Omit<RowsToEncode, 'keyColumns'> {
   readonly result: ProcedureResult
+  /** Of a `sets` result; its `rows` are then at most one, which holds the outputs. */
+  readonly sets?: readonly ResultSet[]
   readonly dryRun: boolean
   /** The call had ended before under its idempotency key: what it gave is not kept, and `rows` is empty. */
   readonly replayed?: boolean
-}
-
-export interface EncodedRows {
-  /** The members of an MCP tool result without the outer braces, UTF-8. */
-  readonly body: Uint8Array
-  /** Rows given. */
-  readonly rows: number
-}
-
-/** Something left out of a result: what, where, and how a caller goes on. */
-interface CutItem {
-  readonly what: 'rows' | 'chars' | 'cell'
-  readonly where: string
-  readonly next: string
-}
-
-/** One row as JSON, and the places among its cells where a value was cut. */
-interface EncodedRow {
-  readonly text: string
-  readonly cut: readonly number[]
-}
-
-/** Members that a kind of result has beside its rows, and how a caller goes on where something is left out. */
-interface Frame {
-  /** Starts with a comma where it is not empty. */
-  readonly members: string
-  readonly moreRows: string
-  /** Given the longest an answer may be. */
-  readonly tooLong: (charsMax: number) => string
-  readonly cellTooLong: (charsMax: number) => string
-  /** What was left out whatever the rows hold. */
-  readonly cut: readonly CutItem[]
 }
 
 type Encoding = RowsToEncode & { readonly frame: Frame }
@@ -94,11 +83,7 @@ const CALL: Frame = {
   cut: [],
 }
 
-const NOT_CUT: readonly number[] = []
 const HEAD = '{"rows":['
-/** Below this a cell is not worth cutting: the words about the cut would be longer. */
-const CUT_CELL_CHARS_MIN = 32
-
 /**
  * Rows to `{ rows, row_count, truncated, cut? }`, the same JSON as structure and as text. Longer than `responseCharsMax`
  * characters it never is where whole rows, or the long cells of a single row, can be left out; `cut` says what was.
@@ -123,8 +108,8 @@ export function encodeMutation(input: MutationToEncode): EncodedRows {
 }
 
 /**
- * What a procedure gave: rows as a read gives them, `{ result }` for one value, or `{ ok: true }`, each with `dry_run` and
- * `replayed` where they hold.
+ * What a procedure gave: rows as a read gives them, several results as `encodeSets` describes, `{ result }` for one value,
+ * or `{ ok: true }`, each with `dry_run` and `replayed` where they hold.
  */
 export function encodeCall(input: CallToEncode): EncodedRows {
   const where = input.result === 'value' ? RESULT_NAME : 'rows'
@@ -133,6 +118,8 @@ export function encodeCall(input: CallToEncode): EncodedRows {
   switch (input.result) {
     case 'rows':
       return encode({ ...input, keyColumns: NO_KEYS, frame })
+    case 'sets':
+      return encodeSets({ ...input, sets: input.sets ?? [], frame })
     case 'value':
       return encodeValue(input, frame)
     case 'nothing':
@@ -164,16 +151,13 @@ function encodeValue({ columns, rows, dialect, responseCharsMax }: CallToEncode,
   }
   const cut: readonly CutItem[] = [{ what: 'cell', where: RESULT_NAME, next: frame.cellTooLong(responseCharsMax) }]
   const room = cell.json.length - (whole(cell.json, cut).length - responseCharsMax)
-  const shorter = cutForm(column.type) === 'shortened' ? shortenedText(cell.json, room) : 'null'
-  return encodeJson(whole(shorter, cut), rows.length)
+  return encodeJson(whole(cutCell(column, cell.json, room), cut), rows.length)
 }
-
-const NULL_CELL: EncodedCell = { json: 'null', cut: false }
 
 function encode(input: Encoding): EncodedRows {
   const { rows, limit = rows.length, responseCharsMax } = input
   const wanted = Math.min(rows.length, limit)
-  const members = input.columns.map(({ name }, i) => `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`)
+  const members = memberNames(input.columns)
   const kept: EncodedRow[] = []
   let chars = HEAD.length
   for (const row of rows.slice(0, wanted)) {
@@ -183,31 +167,6 @@ function encode(input: Encoding): EncodedRows {
     kept.push(encoded)
   }
   return finish(input, kept, wanted, members)
-}
-
-function encodeRow(
-  { columns, dialect }: RowsToEncode,
-  members: readonly string[],
-  row: readonly (string | null)[],
-): EncodedRow {
-  let text = ''
-  let cut: number[] | undefined
-  for (let i = 0; i < columns.length; i++) {
-    const column = columns[i]
-    const cell = row[i] ?? null
-    text += members[i]
-    if (cell === null || column === undefined) {
-      text += 'null'
-      continue
-    }
-    const encoded = dialect.encodeCell(column, cell)
-    text += encoded.json
-    if (encoded.cut) {
-      cut ??= []
-      cut.push(i)
-    }
-  }
-  return { text: text === '' ? '{}' : `${text}}`, cut: cut ?? NOT_CUT }
 }
 
 /** Drops rows from the end until the words about what was cut fit as well; a single row loses its longest cells instead. */
@@ -243,13 +202,6 @@ function tailOf(input: Encoding, kept: readonly EncodedRow[], count: number, wan
   return tailText(input.frame, count, [...rowsCut(input, count, wanted), ...capped(cells, total)])
 }
 
-/** The first items one by one, and how many more there are. */
-function capped(items: readonly CutItem[], total: number): readonly CutItem[] {
-  if (total <= CUT_ITEMS_MAX) return items
-  const next = `${total - CUT_ITEMS_MAX} more cells are cut in the same way.`
-  return [...items.slice(0, CUT_ITEMS_MAX), { what: 'cell', where: 'rows', next }]
-}
-
 function tailText({ members }: Frame, count: number, items: readonly CutItem[]): string {
   const cut = items.length === 0 ? '' : `,"cut":${JSON.stringify(items)}`
   return `],"row_count":${count}${members},"truncated":${items.length > 0}${cut}}`
@@ -259,15 +211,6 @@ function tailText({ members }: Frame, count: number, items: readonly CutItem[]):
 function rowsCut({ frame, rows, responseCharsMax }: Encoding, count: number, wanted: number): readonly CutItem[] {
   if (count < wanted) return [{ what: 'chars', where: 'rows', next: frame.tooLong(responseCharsMax) }]
   return rows.length <= wanted ? frame.cut : [{ what: 'rows', where: 'rows', next: frame.moreRows }]
-}
-
-function cellCut(where: string, column: ResultColumn): CutItem {
-  const size = `${column.charsMax ?? 'the allowed'} ${column.type.logical === 'bytes' ? 'bytes' : 'characters'}`
-  const next =
-    cutForm(column.type) === 'shortened'
-      ? `The first ${size} are shown; filters see the whole value.`
-      : `Null stands for a value of more than ${size}.`
-  return { what: 'cell', where, next }
 }
 
 /**
@@ -296,7 +239,7 @@ function shortenedRow(input: Encoding, first: EncodedRow, wanted: number, member
     cuts.set(i, { what: 'cell', where: `rows[0].${column.name}`, next: frame.cellTooLong(responseCharsMax) })
     // Measured with the words about this cut already in place.
     const room = cell.length - (whole().length - responseCharsMax)
-    cells[i] = cutForm(column.type) === 'shortened' ? shortenedText(cell, room) : 'null'
+    cells[i] = cutCell(column, cell, room)
   }
   return whole()
 }
@@ -305,36 +248,9 @@ function shortenedRow(input: Encoding, first: EncodedRow, wanted: number, member
 function longestFirst({ columns, keyColumns }: RowsToEncode, cells: readonly string[]): readonly number[] {
   const length = (i: number): number => cells[i]?.length ?? 0
   return [...columns.entries()]
-    .filter(([, column]) => cutForm(column.type) !== 'whole' && !keyColumns.has(column.name))
+    .filter(([i, column]) => !keyColumns.has(column.name) && mayCut(column, cells[i] ?? ''))
     .map(([i]) => i)
-    .filter((i) => length(i) > CUT_CELL_CHARS_MIN)
     .sort((a, b) => length(b) - length(a))
-}
-
-/** A JSON string cut to at most `charsMax` characters of JSON, or to its first few where that is less. */
-function shortenedText(json: string, charsMax: number): string {
-  // The cell came out of encodeCell for a text column, so it is a JSON string.
-  const text = JSON.parse(json) as string
-  let units = Math.min(text.length, Math.max(charsMax - 2, CUT_CELL_CHARS_MIN - 2))
-  for (;;) {
-    const shorter = JSON.stringify(wholeCharacters(text, units))
-    if (shorter.length <= Math.max(charsMax, CUT_CELL_CHARS_MIN) || units === 0) return shorter
-    units = Math.floor(units * 0.8)
-  }
-}
-
-/** The first `units` UTF-16 units, without half of a surrogate pair at the end. */
-function wholeCharacters(text: string, units: number): string {
-  const last = text.charCodeAt(units - 1)
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units)
-}
-
-function encodeJson(json: string, rows: number): EncodedRows {
-  return { body: bodyOf(json), rows }
-}
-
-function bodyOf(json: string): Uint8Array {
-  return Buffer.from(`"content":[{"type":"text","text":${JSON.stringify(json)}}],"structuredContent":${json}`)
 }
 
 /** An object of the gateway's own making as a tool result, in the same two forms. */

@@ -6,6 +6,7 @@ import type { CallLimits, MutationPlan, ProcedureCallPlan, ValidatedCall, Valida
 import type { ResultColumn } from '../core/statement.js'
 import { type CallTarget, procedureResult } from '../core/tool-grammar.js'
 import {
+  type CallResult,
   Cancellation,
   type CompiledMutation,
   type ExecuteOptions,
@@ -240,7 +241,7 @@ export async function executeProcedure(
     return callOutcome(writing, target, validated, columns, execution)
   }
   const leave = await askLeave(writing, built, () => {
-    const body = encodedCall(writing, target, validated, columns, [], true)
+    const body = encodedCall(writing, target, validated, columns, { rows: [] }, true)
     return success(writing.call, writing.progress, { ...body, reason: REPLAYED })
   })
   if (leave.kind === 'ended') return leave.outcome
@@ -263,7 +264,10 @@ function callOutcome(
     if (detail !== undefined) surroundings.observe(code, detail)
     return refusal(call, progress, outcome.error, effect)
   }
-  return success(call, progress, { ...encodedCall(writing, target, validated, columns, outcome.value, false), effect })
+  return success(call, progress, {
+    ...encodedCall(writing, target, validated, columns, outcome.value, false),
+    effect,
+  })
 }
 
 function encodedCall(
@@ -271,12 +275,13 @@ function encodedCall(
   { procedure }: CallTarget,
   { limits, plan }: ValidatedCall,
   columns: readonly ResultColumn[],
-  rows: Rows,
+  { rows, sets }: CallResult,
   replayed: boolean,
 ) {
   return encodeCall({
     columns,
     rows,
+    ...(sets === undefined ? {} : { sets }),
     dialect: surroundings.dialect,
     limit: limits.rowCap,
     responseCharsMax: limits.responseCharsMax,

@@ -34,6 +34,10 @@ export interface ProcedureAccess {
   readonly parameters: readonly RoutineParameter[]
   /** Columns of the result that the policy lets through; undefined for a scalar or nothing. */
   readonly fields?: readonly ResultField[]
+  /** Columns let through of result sets that only the call describes; undefined: no set is. */
+  readonly setColumns?: readonly string[]
+  /** Whether a call can be undone: `dry_run` is offered. */
+  readonly dryRun: boolean
   readonly limits: CallLimits
 }
 

@@ -22,6 +22,8 @@ export const VALUE_CHARS_MAX = 65_536
 export const WRITE_VALUE_CHARS_MAX = 1_048_576
 /** As many dimensions as PostgreSQL gives an array. */
 export const ARRAY_DIMENSIONS_MAX = 6
+/** Digits after the point of a decimal, where an engine limits a decimal's digits at all. */
+export const BOUNDED_FRACTION_DIGITS_MAX = 30
 export const IDEMPOTENCY_KEY_CHARS_MAX = 128
 export const ORDER_COLUMNS_MAX = 16
 export const METRICS_MAX = 32
@@ -77,6 +79,8 @@ export const TOOL_LISTS_CACHED_MAX = 1_000
 export const STATEMENT_SHAPES_MAX = 2_000
 /** What the protocol can count: a 16-bit number. */
 export const POSTGRES_PARAMS_MAX = 65_535
+/** The same, by MySQL's protocol. */
+export const MYSQL_PARAMS_MAX = 65_535
 
 export const AUTH_FAILURES_PER_MINUTE_MAX = 30
 export const FOLD_AFTER_PER_MINUTE = 10

@@ -174,6 +174,8 @@ export interface ValidatedCall {
   readonly effect: 'read' | 'write'
   /** Result columns let through; undefined for a scalar or nothing. */
   readonly fields?: readonly ResultField[]
+  /** Columns let through of every result set that only the call describes, as the catalog spells them; undefined: no set is. */
+  readonly setColumns?: readonly string[]
   readonly limits: CallLimits
   readonly [validated]: true
 }

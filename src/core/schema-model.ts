@@ -40,8 +40,31 @@ export interface ValueType {
   readonly element?: ValueType
   /** `timestamp` and `time`: whether values carry an offset. */
   readonly withZone?: boolean
-  /** `integer`: inclusive range; absent where the type has none of its own. */
+  /**
+   * `integer`: inclusive range; absent where the type has none of its own. `boolean`: present where the engine has no such
+   * type and a number stands in, whose other values are given and taken as they are.
+   */
   readonly range?: readonly [number, number]
+  /** `integer`: zero is a value as well, though it lies outside of `range`. */
+  readonly alsoZero?: true
+  /** `bigint`: from 0 to 2^64 − 1 instead of the signed range. */
+  readonly unsigned?: true
+  /** `decimal`: the engine's most digits, before and after the point together. With it come no NaN and no infinities. */
+  readonly digitsMax?: number
+  /** `float`: the engine has neither NaN nor infinities. */
+  readonly finite?: true
+  /** `date`, `timestamp`: years 0000 to 9999, in which month and day may be zero; nothing is endless or before. */
+  readonly zeroParts?: true
+  /** `time`: a span from -838:59:59 to 838:59:59 instead of a time of day. */
+  readonly span?: true
+  /** `text`: values that look different can compare as equal, by case, accents or trailing spaces. */
+  readonly looseEquality?: true
+  /** `text`: a shorter value is compared as if spaces followed it: `a` equals `a` and a space, and comes after `a` and a tab. */
+  readonly padsSpaces?: true
+  /** `text`: comparisons already disregard case. */
+  readonly foldsCase?: true
+  /** `text`: the characters that the column can hold, where not every one: comparing with another is an error in some engines. */
+  readonly repertoire?: 'ascii' | 'latin1' | 'bmp' | 'other'
   /** `text` and `enum`-like text: the declared length in characters, when there is one. */
   readonly charsMax?: number
   /** Whether the engine can compare values for equality, and order them. */
@@ -110,6 +133,12 @@ export interface Table {
   readonly indexes: readonly Index[]
   /** The planner's estimate; absent when the engine never counted. */
   readonly rowEstimate?: number
+  /** Present where the engine cannot undo a change of the table, which is therefore never written. */
+  readonly notTransactional?: true
+  /** `by_key`: a new row can only be read by its key, because an insert does not return it. Absent: it does. */
+  readonly insertReadBack?: 'by_key'
+  /** The same of rows that an update changed. */
+  readonly updateReadBack?: 'by_key'
 }
 
 export interface RoutineParameter {
@@ -132,6 +161,8 @@ export type RoutineResult =
   | { readonly kind: 'void' }
   | { readonly kind: 'scalar'; readonly set: boolean; readonly type: ValueType }
   | { readonly kind: 'record'; readonly set: boolean; readonly fields: readonly ResultField[] }
+  /** Outputs that the catalog describes, and any number of result sets that only the call itself does. */
+  | { readonly kind: 'sets'; readonly fields: readonly ResultField[] }
   | { readonly kind: 'unknown' }
 
 /** A function or procedure that the login may execute. */

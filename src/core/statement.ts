@@ -10,7 +10,14 @@ export interface ResultColumn {
   readonly charsMax?: number
 }
 
-export type Param = string | null | readonly string[]
+/** A value that is bound by its own type, for engines that would compare its text as something lossy. `bytes` is base64. */
+export interface TypedParam {
+  readonly type: 'integer' | 'unsigned' | 'decimal' | 'float' | 'bytes'
+  readonly value: string
+}
+
+/** A list or a typed value only for engines whose dialect writes such. */
+export type Param = string | null | readonly string[] | TypedParam
 
 /** Parameterized SQL. Made by `SqlWriter` and nowhere else: its text is literals, catalog identifiers and placeholders. */
 export interface CompiledStatement {

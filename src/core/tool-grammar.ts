@@ -102,12 +102,16 @@ export function parameterArguments(procedure: ProcedureAccess): readonly Paramet
   })
 }
 
-/** `rows`: as many as there are, with fields. `value`: one. `nothing`: that it ended well is all there is to say. */
-export type ProcedureResult = 'rows' | 'value' | 'nothing'
+/**
+ * `rows`: as many as there are, with fields. `sets`: result sets with rows each, and outputs beside them. `value`: one.
+ * `nothing`: that it ended well is all there is to say.
+ */
+export type ProcedureResult = 'rows' | 'sets' | 'value' | 'nothing'
 
-export function procedureResult({ routine, fields }: ProcedureAccess): ProcedureResult {
+export function procedureResult({ routine, fields, setColumns }: ProcedureAccess): ProcedureResult {
   const { result } = routine
   if (result.kind === 'scalar') return result.set ? 'rows' : 'value'
+  if (result.kind === 'sets') return setColumns === undefined && (fields ?? []).length === 0 ? 'nothing' : 'sets'
   return result.kind === 'void' || fields === undefined ? 'nothing' : 'rows'
 }
 

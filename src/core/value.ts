@@ -1,6 +1,16 @@
+import {
+  canonicalDate,
+  canonicalTime,
+  canonicalTimestamp,
+  DATE_PHRASE,
+  ENDLESS,
+  TIME_PHRASE,
+  TIMESTAMP_PHRASE,
+} from './calendar-value.js'
 import { canonicalJson } from './json-value.js'
 import {
   ARRAY_DIMENSIONS_MAX,
+  BOUNDED_FRACTION_DIGITS_MAX,
   CHOICES_SHOWN_MAX,
   ECHO_CHARS_MAX,
   VALUE_CHARS_MAX,
@@ -8,6 +18,7 @@ import {
 } from './limits.js'
 import { cleanText } from './names.js'
 import type { PlanValue } from './plan.js'
+import { canHold, REPERTOIRE_PHRASES } from './repertoire.js'
 import { fail, ok, type Result } from './result.js'
 import type { LogicalType, ValueType } from './schema-model.js'
 
@@ -18,8 +29,8 @@ import type { LogicalType, ValueType } from './schema-model.js'
  */
 export type Coerced = Result<PlanValue, string>
 
-const BIGINT_MIN = -(2n ** 63n)
-const BIGINT_MAX = 2n ** 63n - 1n
+const SIGNED: readonly [bigint, bigint] = [-(2n ** 63n), 2n ** 63n - 1n]
+const UNSIGNED: readonly [bigint, bigint] = [0n, 2n ** 64n - 1n]
 /** Decimal digits that every double keeps, so that a JSON number of no more than these arrived as it was written. */
 const EXACT_DIGITS_MAX = 15
 
@@ -29,16 +40,8 @@ const NEGATIVE_ZERO = /^-[0.]+$/
 const FLOAT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 const NONZERO_MANTISSA = /^[^eE]*[1-9]/
 const NOT_FINITE: ReadonlySet<string> = new Set(['NaN', 'Infinity', '-Infinity'])
-const ENDLESS: ReadonlySet<string> = new Set(['infinity', '-infinity'])
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const LONE_SURROGATE = /[\ud800-\udfff]/u
-
-const DATE_PART = '([0-9]{4,7})-([0-9]{2})-([0-9]{2})'
-const CLOCK_PART = '([0-9]{2}):([0-9]{2})(:[0-9]{2})?(\\.[0-9]{1,6})?'
-const OFFSET_PART = '(Z|[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?'
-const TIMESTAMP = new RegExp(`^${DATE_PART}[T ]${CLOCK_PART}${OFFSET_PART}( BC)?$`)
-const DATE = new RegExp(`^${DATE_PART}( BC)?$`)
-const TIME = new RegExp(`^${CLOCK_PART}${OFFSET_PART}$`)
 
 const COUNT = '-?[0-9]{1,12}'
 const INTERVAL = new RegExp(
@@ -72,7 +75,8 @@ function canonicalWrite(type: ValueType, raw: unknown): PlanValue | undefined {
   if (type.logical === 'json') return canonicalJson(raw)
   if (type.logical === 'array') return canonicalArray(type, raw)
   const text = CANONICAL[type.logical](type, raw)
-  return text === undefined || tooLong(type, text) || tooFine(type, text) ? undefined : text
+  if (text === undefined || tooLong(type, text) || tooFine(type, text)) return undefined
+  return type.logical === 'text' && canHold(type, text) === 'no' ? undefined : text
 }
 
 /** Declared lengths count characters, not the units of this process's strings. */
@@ -81,7 +85,7 @@ function tooLong({ charsMax }: ValueType, text: string): boolean {
 }
 
 /** Whether the column would round the value: what it keeps must be what was sent. */
-function tooFine({ fractionDigitsMax }: ValueType, text: string): boolean {
+export function tooFine({ fractionDigitsMax }: ValueType, text: string): boolean {
   if (fractionDigitsMax === undefined) return false
   const point = text.indexOf('.')
   if (point < 0) return false
@@ -178,27 +182,43 @@ function wholeDigits(raw: unknown): string | undefined {
   return typeof raw === 'string' && raw !== '-0' && INTEGER.test(raw) ? raw : undefined
 }
 
+/** Digits of a whole number in the type's range, or of the zero that it takes as well. */
 function canonicalInteger(type: ValueType, raw: unknown): PlanValue | undefined {
   const digits = wholeDigits(raw)
   // Longer texts are beyond the safe range, where Number() would round.
   if (digits === undefined || digits.length > 17) return undefined
+  if (digits === '0' && type.alsoZero === true) return digits
   const value = Number(digits)
   const [low, high] = integerRange(type)
   return Number.isSafeInteger(value) && value >= low && value <= high ? digits : undefined
 }
 
-function canonicalBigint(_type: ValueType, raw: unknown): PlanValue | undefined {
+function bigintRange(type: ValueType): readonly [bigint, bigint] {
+  return type.unsigned === true ? UNSIGNED : SIGNED
+}
+
+function canonicalBigint(type: ValueType, raw: unknown): PlanValue | undefined {
   const digits = wholeDigits(raw)
   if (digits === undefined || digits.length > 20) return undefined
   const value = BigInt(digits)
-  return value >= BIGINT_MIN && value <= BIGINT_MAX ? digits : undefined
+  const [low, high] = bigintRange(type)
+  return value >= low && value <= high ? digits : undefined
 }
 
-function canonicalDecimal(_type: ValueType, raw: unknown): PlanValue | undefined {
-  if (typeof raw === 'number') return exactDecimal(raw)
-  if (typeof raw !== 'string') return undefined
-  if (NOT_FINITE.has(raw)) return raw
-  return DECIMAL.test(raw) && !NEGATIVE_ZERO.test(raw) ? raw : undefined
+function canonicalDecimal(type: ValueType, raw: unknown): PlanValue | undefined {
+  const text = typeof raw === 'number' ? exactDecimal(raw) : raw
+  if (typeof text !== 'string') return undefined
+  if (NOT_FINITE.has(text)) return type.digitsMax === undefined ? text : undefined
+  return DECIMAL.test(text) && !NEGATIVE_ZERO.test(text) && digitsFit(type, text) ? text : undefined
+}
+
+/** A zero that only holds the place before the point is no digit of the number. */
+function digitsFit({ digitsMax }: ValueType, text: string): boolean {
+  if (digitsMax === undefined) return true
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+  return (
+    fraction.length <= BOUNDED_FRACTION_DIGITS_MAX && (whole === '0' ? 0 : whole.length) + fraction.length <= digitsMax
+  )
 }
 
 /** Plain digits of a JSON number that arrived as it was written; a longer or larger one may have been rounded on the way. */
@@ -213,79 +233,22 @@ function exactDecimal(value: number): string | undefined {
   return `${value < 0 ? '-' : ''}0.${'0'.repeat(-Number(exponent) - 1)}${digits}`
 }
 
-function canonicalFloat(_type: ValueType, raw: unknown): PlanValue | undefined {
+function canonicalFloat(type: ValueType, raw: unknown): PlanValue | undefined {
   if (typeof raw === 'number') return Number.isFinite(raw) && !Object.is(raw, -0) ? String(raw) : undefined
   if (typeof raw !== 'string') return undefined
-  if (NOT_FINITE.has(raw)) return raw
+  if (NOT_FINITE.has(raw)) return type.finite === true ? undefined : raw
   if (!FLOAT.test(raw)) return undefined
   const value = Number(raw)
   const underflowed = value === 0 && NONZERO_MANTISSA.test(raw)
   return Number.isFinite(value) && !underflowed ? raw : undefined
 }
 
-function canonicalBoolean(_type: ValueType, raw: unknown): PlanValue | undefined {
+function canonicalBoolean(type: ValueType, raw: unknown): PlanValue | undefined {
   if (raw === true || raw === 'true') return 'true'
-  return raw === false || raw === 'false' ? 'false' : undefined
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
-}
-
-/** Whether the day exists in the proleptic Gregorian calendar. There is no year zero: 1 BC comes before 1. */
-function isDay(yearText: string, month: number, day: number, bc: boolean): boolean {
-  const year = Number(yearText)
-  if (year === 0 || (yearText.length > 4 && yearText.startsWith('0'))) return false
-  if (month < 1 || month > 12 || day < 1) return false
-  return day <= daysIn(bc ? year - 1 : year, month)
-}
-
-/** `HH:MM:SS` with the fraction as sent, or undefined. `24:00:00` is a time some engines hold, and no part of a timestamp. */
-function clock(hour = '', minute = '', second = ':00', fraction = '', endOfDay = false): string | undefined {
-  const text = `${hour}:${minute}${second}${fraction}`
-  if (endOfDay && /^24:00:00(?:\.0+)?$/.test(text)) return text
-  return Number(hour) < 24 && Number(minute) < 60 && Number(second.slice(1)) < 60 ? text : undefined
-}
-
-/** Whether the offset is present exactly where the type has one, and within the 15:59:59 that engines take. */
-function offsetFits(type: ValueType, offset: string | undefined): boolean {
-  if (type.withZone !== true) return offset === undefined
-  if (offset === undefined) return false
-  if (offset === 'Z') return true
-  const [hours = 0, minutes = 0, seconds = 0] = offset.slice(1).split(':').map(Number)
-  return hours < 16 && minutes < 60 && seconds < 60
-}
-
-function canonicalTimestamp(type: ValueType, raw: unknown): PlanValue | undefined {
-  if (typeof raw !== 'string') return undefined
-  if (ENDLESS.has(raw)) return raw
-  const match = TIMESTAMP.exec(raw)
-  if (match === null) return undefined
-  const [, year = '', month = '', day = '', hour, minute, second, fraction, offset, bc] = match
-  // A fraction belongs to seconds: `10:30.5` is no time of day.
-  if (second === undefined && fraction !== undefined) return undefined
-  const time = clock(hour, minute, second, fraction)
-  if (time === undefined || !isDay(year, Number(month), Number(day), bc !== undefined)) return undefined
-  return offsetFits(type, offset) ? `${year}-${month}-${day}T${time}${offset ?? ''}${bc ?? ''}` : undefined
-}
-
-function canonicalDate(_type: ValueType, raw: unknown): PlanValue | undefined {
-  if (typeof raw !== 'string') return undefined
-  if (ENDLESS.has(raw)) return raw
-  const match = DATE.exec(raw)
-  if (match === null) return undefined
-  const [, year = '', month = '', day = '', bc] = match
-  return isDay(year, Number(month), Number(day), bc !== undefined) ? raw : undefined
-}
-
-function canonicalTime(type: ValueType, raw: unknown): PlanValue | undefined {
-  const match = typeof raw === 'string' ? TIME.exec(raw) : null
-  if (match === null) return undefined
-  const [, hour, minute, second, fraction, offset] = match
-  if (second === undefined && fraction !== undefined) return undefined
-  const time = clock(hour, minute, second, fraction, true)
-  return time !== undefined && offsetFits(type, offset) ? `${time}${offset ?? ''}` : undefined
+  if (raw === false || raw === 'false') return 'false'
+  // A number that stands in for a boolean: 1 and 0 are spelt as the truths that they are.
+  const digits = type.range === undefined ? undefined : canonicalInteger(type, raw)
+  return digits === '1' ? 'true' : digits === '0' ? 'false' : digits
 }
 
 function canonicalInterval(_type: ValueType, raw: unknown): PlanValue | undefined {
@@ -317,27 +280,30 @@ function labelsPhrase(type: ValueType): string {
   return `one of ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-function offsetPhrase(type: ValueType): string {
-  return type.withZone === true ? 'with an offset (Z or ±HH:MM)' : 'without an offset, which this type does not have'
-}
-
 /** What each type takes, for a reader who sent something else. */
 const PHRASES: Readonly<Record<LogicalType, (type: ValueType) => string>> = {
   integer: (type) => {
     const [low, high] = integerRange(type)
-    return `a whole number between ${low} and ${high}`
+    return `a whole number between ${low} and ${high}${type.alsoZero === true ? ', or 0' : ''}`
   },
-  bigint: () => `a whole number between ${BIGINT_MIN} and ${BIGINT_MAX}; beyond ±9007199254740991 send it as a string`,
-  decimal: () =>
-    'a decimal in plain digits such as "12.50"; send it as a string when it has more than 15 digits, without exponent',
-  float: () => 'a finite number such as 1.5 or 2e10 that a double can hold, or "NaN", "Infinity", "-Infinity"',
-  boolean: () => 'true or false',
-  timestamp: (type) =>
-    `an ISO 8601 date and time such as 2024-05-31T13:45:00${type.withZone === true ? 'Z' : ''} that exists, ` +
-    `at most 6 fraction digits, ${offsetPhrase(type)}`,
-  date: () => 'an ISO 8601 date that exists, such as 2024-05-31',
-  time: (type) =>
-    `a time of day such as 13:45:00${type.withZone === true ? '+00:00' : ''}, at most 6 fraction digits, ${offsetPhrase(type)}`,
+  bigint: (type) => {
+    const [low, high] = bigintRange(type)
+    return `a whole number between ${low} and ${high}; beyond ±9007199254740991 send it as a string`
+  },
+  decimal: ({ digitsMax }) => {
+    const bounds =
+      digitsMax === undefined
+        ? ''
+        : ` and at most ${digitsMax} digits, ${BOUNDED_FRACTION_DIGITS_MAX} of them after the point`
+    return `a decimal in plain digits such as "12.50"${bounds}; send it as a string when it has more than 15 digits, without exponent`
+  },
+  float: ({ finite }) =>
+    `a finite number such as 1.5 or 2e10 that a double can hold${finite === true ? '' : ', or "NaN", "Infinity", "-Infinity"'}`,
+  boolean: ({ range }) =>
+    range === undefined ? 'true or false' : `true or false, or a whole number between ${range[0]} and ${range[1]}`,
+  timestamp: TIMESTAMP_PHRASE,
+  date: DATE_PHRASE,
+  time: TIME_PHRASE,
   interval: () => 'an ISO 8601 duration such as P1Y2M3DT4H5M6S or PT0S',
   uuid: () => 'a UUID such as 123e4567-e89b-12d3-a456-426614174000',
   bytes: () => 'bytes as base64 with padding',
@@ -363,6 +329,7 @@ function writePhrase(type: ValueType): string {
   const limits = [
     ...(type.charsMax === undefined ? [] : [`of at most ${type.charsMax} characters`]),
     ...(type.fractionDigitsMax === undefined ? [] : [`with at most ${type.fractionDigitsMax} fraction digits`]),
+    ...(type.repertoire === undefined ? [] : [REPERTOIRE_PHRASES[type.repertoire]]),
   ]
   return [PHRASES[type.logical](type), ...limits].join(', ')
 }

@@ -2,6 +2,8 @@ import { unreachable } from '../core/assert.js'
 import type { Observe } from '../observe/observation.js'
 import type { ConnectorSettings } from '../threads/messages.js'
 import type { Dialect, Driver } from './engine.js'
+import { mysqlDialect } from './mysql/dialect.js'
+import { createMysqlDriver } from './mysql/driver.js'
 import { postgresDialect } from './postgres/dialect.js'
 import { createPostgresDriver } from './postgres/driver.js'
 
@@ -21,6 +23,7 @@ export function createEngine(settings: ConnectorSettings, surroundings: EngineSu
     case 'postgres':
       return { dialect: postgresDialect, driver: createPostgresDriver(settings, surroundings) }
     case 'mysql':
+      return { dialect: mysqlDialect, driver: createMysqlDriver(settings, surroundings) }
     case 'sqlserver':
       throw new Error(`the engine ${settings.engine} is not served; the configuration refuses it`)
     default:

@@ -81,8 +81,10 @@ export interface CompiledMutation {
    * for `create`.
    */
   readonly lock?: CompiledStatement
-  /** Result columns, then one more: whether the written row is in scope (t/f). */
+  /** Its rows: result columns, then one more: whether the written row is in scope (t/f). No rows where `readBack` has them. */
   readonly write: CompiledStatement
+  /** Present where the engine cannot return what it wrote: reads the written rows, in the shape described for `write`. */
+  readonly readBack?: CompiledStatement
   readonly maxAffectedRows: number
   readonly dryRun: boolean
 }
@@ -110,12 +112,32 @@ export interface CompiledCall {
   readonly effect: 'read' | 'write'
   readonly dryRun: boolean
   readonly rowCap: number
+  /** Present where the routine gives result sets that only the call itself describes: what is let through of them. */
+  readonly sets?: CompiledSets
   /** Which cells of the statement's rows are its columns, in order, where the engine gives more than was asked for. */
   readonly cells?: readonly number[]
 }
 
+/** Of every result set, the columns of these names, as the catalog spells them; a longer cell is cut when it is encoded. */
+export interface CompiledSets {
+  readonly names: readonly string[]
+  readonly cellCharsMax: number
+}
+
+/** One result set, with the columns that are let through: `rowCap` rows, and one more where more exist. */
+export interface ResultSet {
+  readonly columns: readonly ResultColumn[]
+  readonly rows: Rows
+}
+
+/** `rows` are those of the statement's columns; `sets` are present where `CompiledCall.sets` is. */
+export interface CallResult {
+  readonly rows: Rows
+  readonly sets?: readonly ResultSet[]
+}
+
 export interface CallExecution {
-  readonly outcome: Result<Rows, GatewayError>
+  readonly outcome: Result<CallResult, GatewayError>
   readonly effect: 'none' | 'committed' | 'unknown'
   readonly queueMs: number
   readonly dbMs: number

@@ -14,22 +14,23 @@ export function buildCall(
 ): Result<BuiltPlan<ProcedureCallPlan>, GatewayError> {
   const parameters = parameterArguments(procedure)
   const names = parameters.map(({ argument }) => argument)
-  const entries = readObject(args, '', [...names, 'dry_run', 'idempotency_key'])
+  const controls = [...(procedure.dryRun ? ['dry_run'] : []), 'idempotency_key']
+  const entries = readObject(args, '', [...names, ...controls])
   if (!entries.ok) return entries
   const given = parameters.filter(({ argument, parameter }) => entries.value.has(argument) || !parameter.hasDefault)
   const values = readEach(given, '', (each) => readArgument(each, entries.value.get(each.argument)))
   if (!values.ok) return values
-  const controls = readRunControls(entries.value)
-  if (!controls.ok) return controls
+  const run = readRunControls(entries.value)
+  if (!run.ok) return run
   const { ref, catalogId } = procedure.routine
   const plan: ProcedureCallPlan = {
     kind: 'call',
     routine: ref,
     catalogId,
     args: values.value,
-    dryRun: controls.value.dryRun,
+    dryRun: run.value.dryRun,
   }
-  return ok(withKey(plan, controls.value))
+  return ok(withKey(plan, run.value))
 }
 
 /** A parameter takes null whatever its type: routines have no columns' NOT NULL. */

@@ -1,6 +1,7 @@
 import type { TableAccess } from '../core/access.js'
 import { invariant, unreachable } from '../core/assert.js'
 import type { PlanSummary } from '../core/audit-entry.js'
+import { agentColumnName } from '../core/names.js'
 import type { Assignment, Filter, MutationPlan, PlanValue, ProcedureCallPlan, QueryPlan } from '../core/plan.js'
 import type { Identifier } from '../core/schema-model.js'
 import { type CallTarget, type PlanTarget, parameterArguments, type WriteTarget } from '../core/tool-grammar.js'
@@ -133,7 +134,8 @@ function mutationSummary({ access, write }: WriteTarget, plan: MutationPlan): Pl
 /** Parameters stand where columns do, by the names of their arguments. */
 function callSummary({ procedure }: CallTarget, plan: ProcedureCallPlan): PlanSummary {
   const names = parameterArguments(procedure).map(({ argument }) => argument)
-  const columns = procedure.fields?.map((field) => field.agentName) ?? []
+  const { fields = [], setColumns = [] } = procedure
+  const columns = [...fields.map((field) => field.agentName), ...setColumns.map(agentColumnName)]
   const values = plan.args.map(({ position, value }) => valueSummary(names[position] ?? '', value))
   return {
     ...(columns.length === 0 ? {} : { columns }),

@@ -9,6 +9,7 @@ import {
   type WriteAccess,
   type WriteOperation,
 } from '../core/access.js'
+import { ENGINE_CAPABILITIES } from '../core/engine-capabilities.js'
 import type { CallLimits } from '../core/plan.js'
 import type { ForeignKey, Identifier } from '../core/schema-model.js'
 import { callLimits, columnAt, EMPTY_VIEW, groupsOf, type Visible, viewOf, visible } from './caller-columns.js'
@@ -82,7 +83,9 @@ export function callerRights(
   const procedures = policy.procedures.flatMap((procedure) => {
     const callers = roles.filter((role) => includes(role.calls, procedure))
     const withheld = callers.length === 0 || (procedure.effect === 'write' && identity?.readOnly === true)
-    return withheld ? [] : [procedureAccess(procedure, mentions, callLimits(policy, procedure, callers, identity))]
+    if (withheld) return []
+    const dryRun = procedure.routine.kind === 'function' || ENGINE_CAPABILITIES[policy.schema.engine].procedureDryRun
+    return [{ ...procedureAccess(procedure, mentions, callLimits(policy, procedure, callers, identity)), dryRun }]
   })
   return {
     rights: { key, tables: accesses, byToolBase, procedures },
@@ -91,8 +94,12 @@ export function callerRights(
   }
 }
 
-function procedureAccess(procedure: CompiledProcedure, mentions: MentionCheck, limits: CallLimits): ProcedureAccess {
-  const { routine, tool, effect, comment, parameters, fields } = procedure
+function procedureAccess(
+  procedure: CompiledProcedure,
+  mentions: MentionCheck,
+  limits: CallLimits,
+): Omit<ProcedureAccess, 'dryRun'> {
+  const { routine, tool, effect, comment, parameters, fields, setColumns } = procedure
   return {
     routine,
     tool,
@@ -100,6 +107,7 @@ function procedureAccess(procedure: CompiledProcedure, mentions: MentionCheck, l
     ...(comment !== undefined && mentions(comment) ? { comment: comment.text } : {}),
     parameters,
     ...(fields === undefined ? {} : { fields }),
+    ...(setColumns === undefined ? {} : { setColumns }),
     limits,
   }
 }

@@ -15,10 +15,11 @@ import type {
 } from './compiled-policy.js'
 import type { IdentityPolicy, PolicyDocument, PolicyLimits, RolePolicy } from './policy-document.js'
 import { Findings, type PolicyFinding, quoted } from './policy-finding.js'
+import { withQualifiedNames } from './qualified-names.js'
 import type { RowFilter } from './row-filter.js'
 
 export interface CompileOptions {
-  /** The connector's configured schemas: with several, every tool base carries its schema. */
+  /** The connector's configured schemas: with several, every tool base carries its schema, and so does every name in the policy. */
   readonly schemas: readonly string[]
   /** What the policy was confirmed to be about; absent where it is being confirmed by this very compilation. */
   readonly known?: KnownObjects
@@ -34,11 +35,12 @@ interface RoleDraft {
 
 /** Resolves a policy against a catalog. Every rule either holds as written or withholds the table it is about. */
 export function compileDocument(
-  document: PolicyDocument,
+  written: PolicyDocument,
   schema: SchemaModel,
   options: CompileOptions,
 ): { readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] } {
   const findings = new Findings()
+  const document = withQualifiedNames(written, options.schemas, findings)
   const drafts = draftTables(document.tables, schema, options, findings)
   // Roles come before tables are final: a role's vanished mask withholds its table from everybody.
   const roles = Object.entries(document.roles).map(([name, role]) => draftRole(name, role, drafts, findings))

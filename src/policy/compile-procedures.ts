@@ -4,6 +4,7 @@ import type { MentionFinder } from './comment-mentions.js'
 import type { CompiledProcedure } from './compiled-policy.js'
 import type { ProcedurePolicy } from './policy-document.js'
 import { type FindingKind, type Findings, quoted } from './policy-finding.js'
+import { isUnqualified } from './qualified-names.js'
 
 /** Clients prefix tool names and cap the sum. */
 const TOOL_CHARS_MAX = 40
@@ -81,7 +82,9 @@ class RoutineCatalog {
     const [routine] = found
     if (routine !== undefined && found.length === 1) return routine
     if (routine === undefined) {
-      const text = `The policy exposes ${quoted(name)}, which the database does not have or the login may not execute; every grant on it is void.`
+      const text = isUnqualified(name)
+        ? `The policy exposes ${quoted(name)} without its schema, and the connector has several; every grant on it is void.`
+        : `The policy exposes ${quoted(name)}, which the database does not have or the login may not execute; every grant on it is void.`
       const hint = findings.suggestion(name, [...this.#byName.keys(), ...this.#bySpelling.keys()])
       return refuse(findings, name, 'procedure_unknown', text + hint)
     }
@@ -129,7 +132,8 @@ function compileProcedure(
     ? `its tool would be called ${quoted(tool)}, as a tool of the gateway's own; give it a tool_name`
     : unusable(routine)
   if (why !== undefined) return refuse(findings, name, 'procedure_unusable', `${quoted(name)} is withheld: ${why}.`)
-  const fields = resultFields(name, policy, routine, findings)
+  const given = routine.result.kind === 'sets' ? setsGiven(name, policy, routine, findings) : undefined
+  const fields = given?.fields ?? resultFields(name, policy, routine, findings)
   if (fields === 'none') return undefined
   if (policy.effect === 'read' && !routine.declaredReadOnly) {
     const text = `${quoted(name)} is declared to read, but its author did not promise that it changes nothing; it runs where nothing can be written, and fails where it tries.`
@@ -147,6 +151,7 @@ function compileProcedure(
     ),
     parameters: taken(routine),
     fields,
+    setColumns: given?.setColumns,
     limits: policy,
   }
 }
@@ -184,7 +189,32 @@ function twice(members: readonly { readonly agentName: string }[]): string | und
 }
 
 function allFields({ result }: Routine): readonly ResultField[] {
-  return result.kind === 'record' ? result.fields : []
+  return result.kind === 'record' || result.kind === 'sets' ? result.fields : []
+}
+
+/**
+ * What the policy lets through of outputs that the catalog describes and of result sets that only the call does. Without a
+ * list no set is given: nobody could have judged what is in it. A name that is no output is a column of the sets.
+ */
+function setsGiven(
+  name: string,
+  { result_columns }: ProcedurePolicy,
+  routine: Routine,
+  findings: Findings,
+): Pick<CompiledProcedure, 'setColumns'> & { readonly fields: readonly ResultField[] } {
+  const outputs = allFields(routine)
+  if (result_columns === undefined) return { fields: outputs, setColumns: undefined }
+  const listed = new Set(result_columns)
+  const repeated = result_columns.find((column, index) => result_columns.indexOf(column) !== index)
+  if (repeated !== undefined) {
+    const text = `result_columns of ${quoted(name)} names ${quoted(repeated)} more than once.`
+    const finding = { kind: 'result_column_repeated', severity: 'error', withholds: false, column: repeated } as const
+    findings.procedure(name, { ...finding, text })
+  }
+  const fields = outputs.filter((field) => listed.has(field.name))
+  const names: ReadonlySet<string> = new Set(fields.map((field) => field.name))
+  const others = [...listed].filter((column) => !names.has(column))
+  return { fields, setColumns: others.length === 0 ? undefined : others }
 }
 
 /** What the policy lets through of the result; `none`: a limit that lets nothing through, so there is nothing to serve. */

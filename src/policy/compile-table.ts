@@ -8,6 +8,7 @@ import { compileWrites, type TableWrites } from './compile-writes.js'
 import { withRelations } from './declared-relations.js'
 import type { TablePolicy } from './policy-document.js'
 import { type Findings, quoted } from './policy-finding.js'
+import { isUnqualified } from './qualified-names.js'
 import type { RowFilter } from './row-filter.js'
 
 /** A table that the policy names and the catalog has, with what the policy says of it resolved as far as it could be. */
@@ -40,7 +41,9 @@ export function draftTables(
   for (const [name, policy] of Object.entries(tables)) {
     const [table, ...others] = catalog.get(name) ?? []
     if (table === undefined) {
-      const text = `The policy grants ${quoted(name)}, which the database does not have; every grant on it is void.`
+      const text = isUnqualified(name)
+        ? `The policy grants ${quoted(name)} without its schema, and the connector has several; every grant on it is void.`
+        : `The policy grants ${quoted(name)}, which the database does not have; every grant on it is void.`
       findings.withhold({ kind: 'table_unknown', table: name, text: text + findings.suggestion(name, catalog.keys()) })
     } else if (others.length > 0) {
       const text = `${quoted(name)} names ${others.length + 1} tables, because a schema or table name holds a dot; it is withheld.`

@@ -1,5 +1,6 @@
 import type { WriteOperation } from '../core/access.js'
-import type { Column, Identifier, TableKind } from '../core/schema-model.js'
+import type { Column, Identifier, Table, TableKind } from '../core/schema-model.js'
+import { areUnique, insertKey, isCountedUp } from '../core/table-keys.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
 import type { ColumnResolver } from './column-resolver.js'
 import type { CompiledWrite } from './compiled-policy.js'
@@ -38,26 +39,70 @@ export function compileWrites(resolver: ColumnResolver, policy: TablePolicy, gro
   if (create === undefined && update === undefined && soft_delete === undefined) return { operations: {} }
   const marked = soft_delete === undefined ? undefined : compileSoftDelete(resolver, soft_delete)
   const softDelete = marked === undefined ? {} : { softDelete: marked.softDelete }
-  if (!WRITABLE_KINDS.has(resolver.table.kind)) {
-    readOnlyKind(resolver)
+  const readOnly = readOnlyReason(resolver.table)
+  if (readOnly !== undefined) {
+    notWritable(resolver, readOnly)
     return { operations: {}, ...softDelete }
   }
   const keyed = usableKey(resolver, policy, ground)
-  const written = {
-    create: create && compileWrite(resolver, 'create', create, ground.shown),
-    update: update && compileWrite(resolver, 'update', update, ground.shown),
-  }
+  const created = create && compileCreate(resolver, create, ground.shown)
+  const shared = keyed ? sharedKey(resolver, ground) : undefined
+  const compiled = update && compileWrite(resolver, 'update', update, ground.shown)
+  const updated = compiled && shared ? withoutKey(resolver, compiled, shared) : compiled
   const operations = {
-    ...(written.create !== undefined && isComplete(resolver, written.create) ? { create: written.create } : {}),
-    ...(written.update !== undefined && keyed ? { update: written.update } : {}),
-    ...(marked !== undefined && keyed ? { soft_delete: marked.write } : {}),
+    ...(created === undefined ? {} : { create: created }),
+    ...(updated !== undefined && keyed ? { update: updated } : {}),
+    ...(marked !== undefined && keyed && shared === undefined ? { soft_delete: marked.write } : {}),
+  }
+  if (marked !== undefined && shared !== undefined) {
+    const text = `${quoted(resolver.name)} can have no soft_delete, because ${SHARED_KEY}.`
+    resolver.findings.warn({ kind: 'write_without_key', table: resolver.name, text })
   }
   return { operations, ...softDelete }
 }
 
-function readOnlyKind({ name, table, findings }: ColumnResolver): void {
-  const kind = table.kind.replace('_', ' ')
-  const text = `${quoted(name)} is a ${kind}, which is read-only; its create, update and soft_delete are void.`
+const SHARED_KEY =
+  'several rows may share its key, and the database returns no changed row: read back by such a key it could not be told from the others'
+
+/**
+ * The positions of a key that changed rows are read back by although only the policy says that it is one. A changed key, or
+ * the mark of a deleted row, would then make other rows count as changed, and what comes of that tells that they exist.
+ */
+function sharedKey({ table }: ColumnResolver, { key }: Ground): ReadonlySet<number> | undefined {
+  const names = new Set(key.flatMap((position) => table.columns[position]?.name ?? []))
+  return table.updateReadBack === undefined || areUnique(table, names) ? undefined : new Set(key)
+}
+
+/** An update that leaves the key as it is; undefined where a preset changes it. */
+function withoutKey(
+  { name, table, findings }: ColumnResolver,
+  write: CompiledWrite,
+  key: ReadonlySet<number>,
+): CompiledWrite | undefined {
+  const names = new Set([...key].flatMap((position) => table.columns[position]?.name ?? []))
+  const preset = write.presets.find(({ column }) => names.has(column.name))
+  if (preset !== undefined) {
+    const text = `${quoted(name)} can have no update: its preset for ${quoted(preset.column.name)} would change the key, and ${SHARED_KEY}.`
+    findings.warn({ kind: 'write_without_key', table: name, text })
+    return undefined
+  }
+  for (const position of key) {
+    const column = table.columns[position]
+    if (write.columns[position] !== true || column === undefined) continue
+    const text = `update.columns names key column ${quoted(column.name)} of ${quoted(name)}; it is void, because ${SHARED_KEY}.`
+    findings.warn({ kind: 'column_not_writable', table: name, column: column.name, text })
+  }
+  return { ...write, columns: write.columns.map((settable, position) => settable && !key.has(position)) }
+}
+
+/** Why nothing of the table is ever written; a change that cannot be undone could not be refused once it was made. */
+function readOnlyReason({ kind, notTransactional }: Table): string | undefined {
+  if (!WRITABLE_KINDS.has(kind)) return `is a ${kind.replace('_', ' ')}, which is read-only`
+  return notTransactional === true ? 'is read-only, because its storage engine cannot undo a change' : undefined
+}
+
+function notWritable({ name, findings }: ColumnResolver, why: string): void {
+  const text = `${quoted(name)} ${why}; its create, update and soft_delete are void.`
   findings.void({ kind: 'table_not_writable', table: name, text })
 }
 
@@ -96,6 +141,46 @@ function compileWrite(
   return { columns, required, presets }
 }
 
+/** Undefined where no row could be made, or none that could be given back. */
+function compileCreate(
+  resolver: ColumnResolver,
+  policy: WritePolicy,
+  shown: readonly boolean[],
+): CompiledWrite | undefined {
+  const write = compileWrite(resolver, 'create', policy, shown)
+  const key = resolver.table.insertReadBack === 'by_key' ? readBackKey(resolver, write.presets) : []
+  if (key === undefined) return undefined
+  const complete = { ...write, required: withoutRepeats([...write.required, ...key]) }
+  return isComplete(resolver, complete, key) ? complete : undefined
+}
+
+function withoutRepeats(positions: readonly number[]): readonly number[] {
+  return [...new Set(positions)].sort((a, b) => a - b)
+}
+
+/**
+ * The columns that a caller must give where a new row can only be read back by its key: whatever a default put there would
+ * not be known. Undefined where the key would not be known even so.
+ */
+function readBackKey(resolver: ColumnResolver, presets: readonly Preset[]): readonly number[] | undefined {
+  const { name, table, findings } = resolver
+  const key = insertKey(table)
+  if (key === undefined) {
+    const text = `${quoted(name)} can have no create: the database returns no new row, and without a primary key or a unique key of columns that are never NULL it cannot be read back.`
+    findings.warn({ kind: 'write_without_key', table: name, text })
+    return undefined
+  }
+  const preset = new Map(presets.map(({ column, source }) => [column.name, source]))
+  const clocked = key.find((column) => preset.get(column.name)?.kind === 'now')
+  if (clocked !== undefined) {
+    const text = `${quoted(name)} can have no create: the database returns no new row, and by a key whose column ${quoted(clocked.name)} is preset to now it cannot be read back.`
+    findings.void({ kind: 'preset_unusable', table: name, column: clocked.name, text })
+    return undefined
+  }
+  const given = key.filter((column) => !isCountedUp(column) && !preset.has(column.name))
+  return given.flatMap((column) => resolver.byName.get(column.name) ?? [])
+}
+
 function compilePresets(resolver: ColumnResolver, policy: WritePolicy, rule: string): readonly Preset[] {
   const presets: Preset[] = []
   for (const [name, source] of Object.entries(policy.preset ?? {})) {
@@ -119,12 +204,15 @@ function refuseGenerated({ name, table, findings }: ColumnResolver, position: nu
   findings.void({ kind: 'column_not_writable', table: name, column: column.name, text })
 }
 
-/** Whether a row can be made at all by whoever sees everything that the table shows. */
-function isComplete({ name, table, findings }: ColumnResolver, write: CompiledWrite): boolean {
+/** Whether a row can be made at all by whoever sees everything that the table shows. `key`: what it is read back by. */
+function isComplete({ name, table, findings }: ColumnResolver, write: CompiledWrite, key: readonly number[]): boolean {
   const missing = write.required.filter((position) => write.columns[position] !== true)
   if (missing.length === 0) return true
   const names = missing.map((position) => quoted(table.columns[position]?.name ?? '')).join(', ')
-  const text = `No row of ${quoted(name)} can be created: ${names} must have a value and has no default, no preset, and is not a column that a caller may set.`
+  const why = missing.every((position) => key.includes(position))
+    ? 'must have a value, since the new row is read back by it, and has'
+    : 'must have a value and has no default,'
+  const text = `No row of ${quoted(name)} can be created: ${names} ${why} no preset, and is not a column that a caller may set.`
   findings.warn({ kind: 'create_incomplete', table: name, text })
   return false
 }
@@ -171,7 +259,7 @@ function notDeletedFilter(resolver: ColumnResolver, column: Column, value: strin
     const text = `Column ${quoted(name)} of ${quoted(resolver.name)} marks deleted rows and may be NULL; a row where it is NULL counts as deleted and is not shown.`
     resolver.findings.warn({ kind: 'soft_delete_nullable', table: resolver.name, column: name, text })
   }
-  if (column.type.logical === 'boolean') {
+  if (column.type.logical === 'boolean' && (value === 'true' || value === 'false')) {
     return { kind: 'fixed', filter: { column: name, op: 'eq', value: value === 'true' ? 'false' : 'true' } }
   }
   return { kind: 'fixed', filter: { column: name, op: 'neq', value } }

@@ -79,6 +79,8 @@ export interface CompiledProcedure {
   readonly parameters: readonly RoutineParameter[]
   /** Columns of the result that the policy lets through; undefined for a scalar or nothing. */
   readonly fields: readonly ResultField[] | undefined
+  /** Columns let through of result sets that only the call describes; undefined: no set is given. */
+  readonly setColumns: readonly string[] | undefined
   readonly limits: PolicyLimits
 }
 

@@ -65,10 +65,14 @@ function checkRequired(values: readonly Assignment[], { access }: CallerWrite): 
   })
 }
 
-/** Checks the arguments of a call by their places: each parameter once, and every one that has no default. */
+/**
+ * Checks that a call which is to be undone can be, and its arguments by their places: each parameter once, and every one
+ * that has no default.
+ */
 export function checkCall(plan: ProcedureCallPlan, access: ProcedureAccess): Check {
   const given = new Set<number>()
   return (
+    checkUndone(plan, access) ??
     first(plan.args, ({ position, value }) => {
       const parameter = access.parameters[position]
       if (parameter === undefined) return gatewayError('ARGUMENT_UNKNOWN', { expected: 'a parameter of the tool' })
@@ -83,4 +87,13 @@ export function checkCall(plan: ProcedureCallPlan, access: ProcedureAccess): Che
         : gatewayError('ARGUMENT_MISSING', { field: agentName, expected: 'a value, since there is no default' }),
     )
   )
+}
+
+/** A procedure that may commit by itself would have changed something by the time it is undone. */
+function checkUndone({ dryRun }: ProcedureCallPlan, access: ProcedureAccess): Check {
+  if (!dryRun || access.dryRun) return undefined
+  return gatewayError('ARGUMENT_UNKNOWN', {
+    field: 'dry_run',
+    expected: 'no dry_run: a call of this procedure cannot be undone',
+  })
 }

@@ -23,8 +23,9 @@ export { type PolicyFault, policyFaultText } from './policy-text.js'
 export interface PolicyDocument {
   readonly version: 1
   readonly defaults: PolicyLimits
+  /** By `schema.table`, or the table alone for connectors of one schema. */
   readonly tables: Readonly<Record<string, TablePolicy>>
-  /** By `schema.name`, or `schema.name(signature)` where several have the name. */
+  /** By `schema.name`, or `schema.name(signature)` where several have the name; without the schema like a table. */
   readonly procedures: Readonly<Record<string, ProcedurePolicy>>
   readonly roles: Readonly<Record<string, RolePolicy>>
   readonly identities: Readonly<Record<string, IdentityPolicy>>
@@ -56,7 +57,7 @@ export type PolicyFilter =
 
 export interface RelationPolicy {
   readonly columns: readonly string[]
-  /** `schema.table`. */
+  /** Named like any table. */
   readonly references: string
   /** Default: the key of the table that is referenced. */
   readonly referenced_columns?: readonly string[]
@@ -183,7 +184,7 @@ function tableFaults(document: PolicyDocument, tree: PolicyTree): readonly Polic
     const path = ['tables', tableName]
     const fault = (problem: string, expected: string, where: PolicyPath = path) =>
       faults.push({ line: tree.lineOf(where), path: pathText(where), problem, expected })
-    if (!/^.+\..+$/s.test(tableName)) fault('a table without its schema', 'schema.table, such as public.customers')
+    if (!isName(tableName)) fault('no name of a table', 'schema.table, such as public.customers, or the table alone')
     if (policy.mask !== undefined && policy.columns !== undefined) {
       fault('both mask and columns', 'mask (what to hide) or columns (all that is shown), not both', [...path, 'mask'])
     }
@@ -191,12 +192,17 @@ function tableFaults(document: PolicyDocument, tree: PolicyTree): readonly Polic
   return faults
 }
 
+/** With its schema, or without one: then it is that of a connector which has no other. */
+function isName(name: string): boolean {
+  return name !== '' && name !== '*' && (!name.includes('.') || /^.+\..+$/s.test(name))
+}
+
 function procedureFaults(document: PolicyDocument, tree: PolicyTree): readonly PolicyFault[] {
   return Object.keys(document.procedures).flatMap((procedure) => {
-    if (/^.+\..+$/s.test(procedure)) return []
+    if (isName(procedure)) return []
     const path = ['procedures', procedure]
-    const expected = 'schema.name, such as public.monthly_revenue'
-    return [{ line: tree.lineOf(path), path: pathText(path), problem: 'a procedure without its schema', expected }]
+    const expected = 'schema.name, such as public.monthly_revenue, or the name alone'
+    return [{ line: tree.lineOf(path), path: pathText(path), problem: 'no name of a procedure', expected }]
   })
 }
 

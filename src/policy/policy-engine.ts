@@ -173,11 +173,18 @@ export class PolicyEngine {
     if (access === undefined || access.routine.ref.schema !== schema || access.routine.ref.name !== name) {
       return fail(gatewayError('TOOL_UNKNOWN'))
     }
-    const { routine, effect, fields, limits } = access
+    const { routine, effect, fields, setColumns, limits } = access
     if (effect === 'write' && this.identityReadOnly(identity)) return fail(gatewayError('TOOL_UNKNOWN'))
     const refusal = checkCall(plan, access)
     if (refusal !== undefined) return fail(refusal)
-    const judged = { plan, routine, effect, ...(fields === undefined ? {} : { fields }), limits }
+    const judged = {
+      plan,
+      routine,
+      effect,
+      ...(fields === undefined ? {} : { fields }),
+      ...(setColumns === undefined ? {} : { setColumns }),
+      limits,
+    }
     // The one place where this brand is made, as above.
     return ok(judged as ValidatedCall)
   }

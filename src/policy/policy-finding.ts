@@ -3,6 +3,7 @@ import { cleanText, nearest } from '../core/names.js'
 export type FindingKind =
   | 'table_unknown'
   | 'table_ambiguous'
+  | 'table_named_twice'
   | 'column_unknown'
   | 'column_new'
   | 'column_changed'
@@ -23,8 +24,10 @@ export type FindingKind =
   | 'create_incomplete'
   | 'procedure_unknown'
   | 'procedure_ambiguous'
+  | 'procedure_named_twice'
   | 'procedure_unusable'
   | 'result_column_unknown'
+  | 'result_column_repeated'
   | 'effect_unproven'
 
 /**
@@ -36,7 +39,7 @@ export interface PolicyFinding {
   readonly severity: 'error' | 'warning'
   /** The part of the document that names what it is about. */
   readonly section: 'tables' | 'procedures'
-  /** The table, or procedure, as the policy spells it. */
+  /** The table, or procedure, as the policy spells it, with its schema where the policy leaves it to the connector. */
   readonly table: string
   /** Whether the table, or procedure, does not exist for anybody because of it. */
   readonly withholds: boolean

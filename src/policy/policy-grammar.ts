@@ -104,7 +104,7 @@ const filterList = listOf(filter, 'filters { column, op, value }')
 
 const relationShape = {
   columns: columnList,
-  references: name('a table as schema.table'),
+  references: name('a table, as under tables'),
   referenced_columns: columnList.exactOptional(),
 }
 

@@ -26,7 +26,8 @@ const TYPE_WORDS: Readonly<Record<LogicalType, string>> = {
 /** The type without its labels: `timestamp with offset`, `integer array`. */
 export function typeWord(type: ValueType): string {
   if (type.logical === 'array' && type.element !== undefined) return `${typeWord(type.element)} array`
-  const word = TYPE_WORDS[type.logical]
+  const { logical, unsigned, span } = type
+  const word = `${unsigned === true ? 'unsigned ' : ''}${TYPE_WORDS[logical]}${span === true ? ' span' : ''}`
   return type.withZone === true ? `${word} with offset` : word
 }
 

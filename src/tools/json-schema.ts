@@ -47,6 +47,8 @@ export interface ValueWords {
   readonly comment?: string
   /** Longest text that may be sent, in characters. */
   readonly charsMax?: number
+  /** Which characters may be sent, where not all. */
+  readonly characters?: string
   /** Whether null may be sent: no client digests a schema that allows it, so it is said in words. */
   readonly nullable?: boolean
 }
@@ -59,11 +61,11 @@ export function valueSchema(words: ValueWords): JsonSchema {
   const { type } = words
   switch (type.logical) {
     case 'integer':
-      return { type: 'integer', ...described(words), ...bounds(type) }
+      return { type: 'integer', ...described(words, gapText(type)), ...bounds(type) }
     case 'float':
       return { type: 'number', ...described(words) }
     case 'boolean':
-      return { type: 'boolean', ...described(words) }
+      return { type: 'boolean', ...described(words, numbersText(type)) }
     case 'array':
       return { type: 'array', ...described(words), items: valueSchema({ type: type.element ?? TEXT }) }
     case 'json':
@@ -85,21 +87,35 @@ export function keySchema({ type, comment }: Column): JsonSchema {
 const TEXT: ValueType = { logical: 'text', native: 'text', equality: true, ordered: true }
 
 /** What the type, its length and null come to in words, then the catalog's comment. */
-function described({ comment, charsMax, nullable }: ValueWords, word?: string): { readonly description?: string } {
+function described(
+  { comment, charsMax, characters, nullable }: ValueWords,
+  word?: string,
+): { readonly description?: string } {
   const facts = [
     ...(word === undefined ? [] : [word]),
     ...(charsMax === undefined ? [] : [`at most ${charsMax} characters`]),
+    ...(characters === undefined ? [] : [characters]),
     ...(nullable === true ? ['or null'] : []),
   ].join(', ')
   const description = facts === '' || comment === undefined ? `${facts}${comment ?? ''}` : `${facts}: ${comment}`
   return description === '' ? {} : { description }
 }
 
+/** A number that stands in for a boolean takes others too: no client digests two types, so that is said in words. */
+function numbersText({ range }: ValueType): string | undefined {
+  return range === undefined ? undefined : `or a whole number from ${range[0]} to ${range[1]}`
+}
+
+/** Bounds cannot say that there is a gap between zero and the rest. */
+function gapText({ range, alsoZero }: ValueType): string | undefined {
+  return range === undefined || alsoZero !== true ? undefined : `${range[0]} to ${range[1]}, or 0`
+}
+
 const BOUND_MAX = 2 ** 31
 
-function bounds(type: ValueType): { readonly minimum?: number; readonly maximum?: number } {
-  if (type.range === undefined) return {}
-  const [minimum, maximum] = type.range
+function bounds({ range, alsoZero }: ValueType): { readonly minimum?: number; readonly maximum?: number } {
+  if (range === undefined) return {}
+  const [minimum, maximum] = alsoZero === true ? [Math.min(range[0], 0), Math.max(range[1], 0)] : range
   return { ...(minimum >= -BOUND_MAX ? { minimum } : {}), ...(maximum < BOUND_MAX ? { maximum } : {}) }
 }
 
@@ -128,9 +144,15 @@ const OUTPUT_FORMS: Readonly<Record<LogicalType, readonly JsonSchema[]>> = {
   json: [],
 }
 
+function outputForms(type: ValueType): readonly JsonSchema[] {
+  if (type.logical === 'float' && type.finite === true) return [{ type: 'number' }]
+  const [low = 0, high = 1] = type.logical === 'boolean' ? (type.range ?? []) : []
+  return low < 0 || high > 1 ? [...OUTPUT_FORMS.boolean, { type: 'integer' }] : OUTPUT_FORMS[type.logical]
+}
+
 /** What a result can hold of the type. */
 export function outputSchema({ type, nullable }: { readonly type: ValueType; readonly nullable: boolean }): JsonSchema {
-  const forms = OUTPUT_FORMS[type.logical]
+  const forms = outputForms(type)
   if (forms.length === 0) return {}
   const anyOf = nullable || cutForm(type) === 'withheld' ? [...forms, NULL] : forms
   const [only] = anyOf

@@ -9,6 +9,7 @@ import {
 import { choices, readObject, suggest } from '../core/arguments.js'
 import { type GatewayError, gatewayError } from '../core/errors.js'
 import { RESPONSE_CHARS_MAX } from '../core/limits.js'
+import { agentColumnName } from '../core/names.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Column } from '../core/schema-model.js'
 import { parameterArguments, procedureResult, visibleColumns } from '../core/tool-grammar.js'
@@ -48,7 +49,7 @@ export interface ProcedureOverview {
   readonly effect?: 'read' | 'write'
   /** `name type`, in order; `optional` where the routine has a default. */
   readonly parameters?: readonly string[]
-  /** What comes back, where that is rows with fields, or one value. */
+  /** What comes back, where that is rows with fields, or one value. Beside result sets: what `out` holds. */
   readonly fields?: readonly string[]
   readonly result?: string
 }
@@ -183,7 +184,8 @@ function withCut({ tables, procedures }: Shown, next: string | undefined): Schem
 }
 
 function procedureOverview(procedure: ProcedureAccess): ProcedureOverview {
-  const { tool, comment, effect, fields, routine } = procedure
+  const { tool, comment, effect, fields = [], setColumns, routine } = procedure
+  const shape = procedureResult(procedure)
   const scalar = routine.result.kind === 'scalar' ? routine.result : undefined
   return {
     tool,
@@ -196,10 +198,14 @@ function procedureOverview(procedure: ProcedureAccess): ProcedureOverview {
           `${argument} ${typeText(parameter.type)}${parameter.hasDefault ? ' optional' : ''}`,
       ),
     ),
-    ...(procedureResult(procedure) === 'rows'
-      ? listed('fields', fields?.map(({ agentName, type }) => `${agentName} ${typeWord(type)}`) ?? [])
+    ...(shape === 'rows' || shape === 'sets'
+      ? listed(
+          'fields',
+          fields.map(({ agentName, type }) => `${agentName} ${typeWord(type)}`),
+        )
       : {}),
     ...(scalar === undefined ? {} : { result: `${scalar.set ? 'rows of ' : ''}${typeWord(scalar.type)}` }),
+    ...(setColumns === undefined ? {} : { result: `results with ${setColumns.map(agentColumnName).join(', ')}` }),
   }
 }
 

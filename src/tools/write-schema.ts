@@ -1,4 +1,5 @@
 import type { ProcedureAccess, WriteAccess } from '../core/access.js'
+import { REPERTOIRE_PHRASES } from '../core/repertoire.js'
 import type { Column } from '../core/schema-model.js'
 import { keyArguments, parameterArguments } from '../core/tool-grammar.js'
 import { closedObject, type JsonSchema, keySchema, valueSchema } from './json-schema.js'
@@ -39,16 +40,18 @@ export function callInput(procedure: ProcedureAccess): JsonSchema {
   return closedObject(
     [
       ...parameters.map(({ argument, parameter }): Property => [argument, valueSchema({ type: parameter.type })]),
-      ...CONTROLS,
+      ...(procedure.dryRun ? CONTROLS : [IDEMPOTENCY_KEY]),
     ],
     parameters.filter(({ parameter }) => !parameter.hasDefault).map(({ argument }) => argument),
   )
 }
 
-const CONTROLS: readonly Property[] = [
-  ['dry_run', { type: 'boolean', description: 'Reports the effect and undoes it.' }],
-  ['idempotency_key', { type: 'string', description: 'A new text for each change: what repeats it is not run again.' }],
+const DRY_RUN: Property = ['dry_run', { type: 'boolean', description: 'Reports the effect and undoes it.' }]
+const IDEMPOTENCY_KEY: Property = [
+  'idempotency_key',
+  { type: 'string', description: 'A new text for each change: what repeats it is not run again.' },
 ]
+const CONTROLS: readonly Property[] = [DRY_RUN, IDEMPOTENCY_KEY]
 
 function keyProperties(write: WriteAccess): readonly Property[] {
   return keyArguments(write.key).map(({ argument, column }) => [argument, keySchema(column)])
@@ -63,6 +66,7 @@ function columnObject(columns: Columns, commented: boolean, required: readonly s
   const properties = [...columns].map(([name, { type, nullable, comment }]): Property => {
     const words = {
       ...(type.charsMax === undefined ? {} : { charsMax: type.charsMax }),
+      ...(type.repertoire === undefined ? {} : { characters: REPERTOIRE_PHRASES[type.repertoire] }),
       ...(commented && comment !== undefined ? { comment } : {}),
     }
     return [name, valueSchema({ type, nullable, ...words })]

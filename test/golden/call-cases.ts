@@ -7,10 +7,11 @@ import {
   type RoutineResult,
   type ValueType,
 } from '../../src/core/schema-model.js'
+import { MYSQL_TYPES } from '../support/mysql-types.js'
 import { type CallParts, validatedCall } from '../support/plans.js'
 import { TYPES } from '../support/schema.js'
 
-/** Every shape of a call by name. */
+/** Every shape of a call by name: of each engine those that it has. */
 
 type Mode = RoutineParameter['mode']
 
@@ -44,14 +45,21 @@ const DEFAULTED = [
   parameter('in', 'Odd "c"', TYPES.mood, true),
 ]
 
-const cases = new Map<string, ValidatedCall>()
-const of = (
-  name: string,
-  kind: Routine['kind'],
-  parameters: readonly RoutineParameter[],
-  result: RoutineResult,
-  parts: CallParts = {},
-) => cases.set(name, validatedCall(routine(kind, parameters, result), parts))
+type Cases = Map<string, ValidatedCall>
+
+const adder =
+  (cases: Cases) =>
+  (
+    name: string,
+    kind: Routine['kind'],
+    parameters: readonly RoutineParameter[],
+    result: RoutineResult,
+    parts: CallParts = {},
+  ) =>
+    cases.set(name, validatedCall(routine(kind, parameters, result), parts))
+
+const postgres: Cases = new Map()
+const of = adder(postgres)
 
 of('function without parameters', 'function', [], SCALAR)
 of('function with every argument', 'function', DEFAULTED, SCALAR, { args: { 0: '1', 1: 'x', 2: 'ok' } })
@@ -157,4 +165,97 @@ of(
   { args: { 0: 'x', 2: 'y' }, effect: 'write' },
 )
 
-export const CALL_CASES: ReadonlyMap<string, ValidatedCall> = cases
+export const POSTGRES_CALL_CASES: ReadonlyMap<string, ValidatedCall> = postgres
+
+const mysql: Cases = new Map()
+const ofMysql = adder(mysql)
+const gives = (type: ValueType): RoutineResult => ({ kind: 'scalar', set: false, type })
+
+ofMysql('function without parameters', 'function', [], gives(MYSQL_TYPES.int))
+ofMysql(
+  'function with arguments of every binding',
+  'function',
+  [
+    parameter('in', 'a', MYSQL_TYPES.int),
+    parameter('in', 'b', MYSQL_TYPES.ubigint),
+    parameter('in', 'c', MYSQL_TYPES.decimal),
+    parameter('in', 'd', MYSQL_TYPES.float),
+    parameter('in', 'e', MYSQL_TYPES.varbinary),
+    parameter('in', 'f', MYSQL_TYPES.flag),
+    parameter('in', 'g', MYSQL_TYPES.timestamp),
+    parameter('in', 'h', MYSQL_TYPES.point),
+    parameter('in', 'i', MYSQL_TYPES.json),
+    parameter('in', 'j', MYSQL_TYPES.mood),
+  ],
+  gives(MYSQL_TYPES.int),
+  {
+    args: {
+      0: '1',
+      1: '18446744073709551615',
+      2: '1.5',
+      3: '0.1',
+      4: 'AAH/',
+      5: 'true',
+      6: '2024-02-29T00:30:00+02:00',
+      7: 'POINT(1 2)',
+      8: '{"a":1}',
+      9: 'ok',
+    },
+  },
+)
+ofMysql(
+  'function with NULL for an argument',
+  'function',
+  [parameter('in', 'h', MYSQL_TYPES.point)],
+  gives(MYSQL_TYPES.int),
+  {
+    args: { 0: null },
+  },
+)
+ofMysql('function that gives a long text', 'function', [], gives(MYSQL_TYPES.longtext), {
+  limits: { cellCharsMax: 16 },
+})
+ofMysql('function that gives a shape', 'function', [], gives(MYSQL_TYPES.point))
+ofMysql('function that gives bits', 'function', [], gives(MYSQL_TYPES.bits10))
+
+const outputs = [
+  parameter('out', 'first', MYSQL_TYPES.int),
+  parameter('in', 'n', MYSQL_TYPES.int),
+  parameter('inout', 'm', MYSQL_TYPES.longtext),
+  parameter('inout', 'f', MYSQL_TYPES.float),
+  parameter('out', 'last', MYSQL_TYPES.mood),
+]
+const sets: RoutineResult = {
+  kind: 'sets',
+  fields: fields({
+    first: MYSQL_TYPES.int,
+    m: MYSQL_TYPES.longtext,
+    f: MYSQL_TYPES.float,
+    last: MYSQL_TYPES.mood,
+  }),
+}
+const values = { 0: '1', 1: 'x', 2: '0.1' }
+ofMysql(
+  'procedure that gives nothing',
+  'procedure',
+  [parameter('in', 'job', MYSQL_TYPES.folded)],
+  { kind: 'sets', fields: [] },
+  {
+    args: { 0: 'x' },
+    effect: 'write',
+  },
+)
+ofMysql('procedure with outputs', 'procedure', outputs, sets, { args: values, effect: 'write' })
+ofMysql('procedure with some of its outputs', 'procedure', outputs, sets, {
+  args: { ...values, 1: null },
+  fields: ['last', 'm'],
+  effect: 'write',
+})
+ofMysql('procedure with some columns of its result sets', 'procedure', outputs, sets, {
+  args: values,
+  fields: [],
+  setColumns: ['one', 'Two'],
+  limits: { cellCharsMax: 16 },
+})
+
+export const MYSQL_CALL_CASES: ReadonlyMap<string, ValidatedCall> = mysql

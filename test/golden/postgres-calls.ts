@@ -1,8 +1,16 @@
+import type { CompiledSets } from '../../src/engines/engine.js'
 import type { Golden } from './postgres.js'
 
 /** One engine's statement for each call, by the case's name, with its result columns and where they stand in a row. */
 export type GoldenCalls = Readonly<
-  Record<string, Golden[string] & { readonly columns: readonly string[]; readonly cells?: readonly number[] }>
+  Record<
+    string,
+    Golden[string] & {
+      readonly columns: readonly string[]
+      readonly cells?: readonly number[]
+      readonly sets?: CompiledSets
+    }
+  >
 >
 
 export const POSTGRES_CALLS: GoldenCalls = {

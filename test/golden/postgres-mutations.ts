@@ -3,7 +3,9 @@ import type { Golden } from './postgres.js'
 type Statement = Golden[string]
 
 /** One engine's statements for each mutation, by the case's name. */
-export type GoldenMutations = Readonly<Record<string, { readonly lock?: Statement; readonly write: Statement }>>
+export type GoldenMutations = Readonly<
+  Record<string, { readonly lock?: Statement; readonly write: Statement; readonly readBack?: Statement }>
+>
 
 export const POSTGRES_MUTATIONS: GoldenMutations = {
   'create with values of every source': {
@@ -34,6 +36,12 @@ export const POSTGRES_MUTATIONS: GoldenMutations = {
     write: {
       text: 'INSERT INTO "public"."customers" AS t ("name") VALUES ($1) RETURNING t."id", t."name", left(t."bio"::text, 4001), coalesce(1 = 0, false)',
       params: ['A'],
+    },
+  },
+  'create in a table that does not return what is inserted': {
+    write: {
+      text: 'INSERT INTO "public"."customers" AS t ("id", "name") VALUES ($1, $2) RETURNING t."id", left(t."bio"::text, 4001), coalesce(t."tenant_id" = $3 AND ((t."name" = $4) OR (t."ssn" IS NULL)), false)',
+      params: ['7', 'A', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', 'a'],
     },
   },
   'update in no scope': {

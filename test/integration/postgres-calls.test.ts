@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { CallExecution } from '../../src/engines/engine.js'
+import { type RowsOfCall, routineNamed, testDriver } from '../support/driver.js'
 import { type CallParts, validatedCall } from '../support/plans.js'
 import { POSTGRES_TARGETS } from '../support/postgres.js'
-import { routineNamed, testDriver } from '../support/postgres-driver.js'
 
 const SETUP = `
 CREATE SCHEMA api;
@@ -65,7 +64,7 @@ CREATE PROCEDURE api.late_out(OUT first int, n int DEFAULT 5, m int DEFAULT 6) L
 BEGIN first := n * 10 + m; END $$;
 `
 
-function seen({ outcome, effect }: CallExecution) {
+function seen({ outcome, effect }: RowsOfCall) {
   return outcome.ok ? { effect, rows: outcome.value } : { effect, code: outcome.error.code }
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Cancellation } from '../../src/engines/engine.js'
+import { outcome, testDriver } from '../support/driver.js'
 import { eventually, POSTGRES_TARGETS, type TestDatabase } from '../support/postgres.js'
-import { outcome, testDriver } from '../support/postgres-driver.js'
 
 const SLOW = 'SELECT 1 FROM pg_sleep(600)'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { embeddedBinaries, startThrowawayPostgres } from '../../src/demo/throwaway-postgres.js'
 import { selfSignedCertificate } from '../support/certificate.js'
-import { EMBEDDED, eventually, POSTGRES_TARGETS, type TestServer } from '../support/postgres.js'
-import { outcome, testDriver } from '../support/postgres-driver.js'
+import { outcome, testDriver } from '../support/driver.js'
+import { EMBEDDED, eventually, POSTGRES_TARGETS, type PostgresTestServer } from '../support/postgres.js'
 import { tcpGate } from '../support/tcp-gate.js'
 
 /** What a connection that wants TLS says first. */
@@ -124,7 +124,7 @@ for (const target of POSTGRES_TARGETS) {
 }
 
 /** Turns TLS on in a running server, and off again when the test ends. */
-async function enableTls(server: TestServer, t: TestContext): Promise<{ readonly certificate: string }> {
+async function enableTls(server: PostgresTestServer, t: TestContext): Promise<{ readonly certificate: string }> {
   const { certificate, key } = selfSignedCertificate()
   const folder = join(server.process.folder, 'cluster')
   const { uid, gid } = await stat(folder)

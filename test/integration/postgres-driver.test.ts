@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { outcome, testDriver } from '../support/driver.js'
 import { eventually, POSTGRES_TARGETS, READER } from '../support/postgres.js'
-import { outcome, testDriver } from '../support/postgres-driver.js'
 
 const SETUP = `
 CREATE TABLE things (id int PRIMARY KEY, name text, secret text);

@@ -3,9 +3,9 @@ import { describe, type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { Cancellation, type WriteExecution } from '../../src/engines/engine.js'
 import { commitGate } from '../support/commit-gate.js'
+import { tableNamed, testDriver } from '../support/driver.js'
 import { validatedMutation } from '../support/plans.js'
 import { eventually, POSTGRES_TARGETS, type TestDatabase } from '../support/postgres.js'
-import { tableNamed, testDriver } from '../support/postgres-driver.js'
 
 const SETUP = `
 CREATE TABLE docs (id int PRIMARY KEY, title text, at_end float8 NOT NULL DEFAULT 0, at_once float8 NOT NULL DEFAULT 0);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Table } from '../../src/core/schema-model.js'
 import type { WriteExecution } from '../../src/engines/engine.js'
+import { type TestDriver, tableNamed, testDriver } from '../support/driver.js'
 import { filter, type MutationParts, validatedMutation } from '../support/plans.js'
 import { POSTGRES_TARGETS, type SettingsOverrides, type TestDatabase, WRITER } from '../support/postgres.js'
-import { type TestDriver, tableNamed, testDriver } from '../support/postgres-driver.js'
 
 const SETUP = `
 CREATE TABLE docs (

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { Cancellation, type SessionContext } from '../../src/engines/engine.js'
+import { outcome, routineNamed, tableNamed, testDriver } from '../support/driver.js'
 import { validatedCall, validatedMutation } from '../support/plans.js'
 import { EMBEDDED, eventually, POSTGRES_TARGETS, type SettingsOverrides, WRITER } from '../support/postgres.js'
-import { outcome, routineNamed, tableNamed, testDriver } from '../support/postgres-driver.js'
 import { TRANSACTION_POOLERS } from '../support/transaction-pooler.js'
 
 const SETUP = `

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ClaimValue } from '../../src/core/identity.js'
+import type { EngineName } from '../../src/core/schema-model.js'
+import { forEngine, type PerEngine } from '../support/engines.js'
 import {
   callTool,
   type GatewayFolder,
@@ -10,27 +12,32 @@ import {
   startGateway,
   type TestIdentity,
 } from '../support/gateway.js'
-import type { TestDatabase } from '../support/postgres.js'
 import { ENGINES } from '../support/security-engines.js'
+import { exactText, keyText, numbers, policyFor } from '../support/security-sql.js'
+import type { TestDatabase } from '../support/test-server.js'
 
 const TENANTS = ['acme', 'beta', 'gamma', 'delta'] as const
 const ROWS_PER_TENANT = 25
 
-const SETUP = `
-CREATE TABLE notes (id int PRIMARY KEY, tenant text NOT NULL, level int, body text, hidden text);
-CREATE INDEX ON notes (tenant);
+function setup(engine: EngineName): string {
+  const word = keyText(engine)
+  const labelled = (text: string): string =>
+    forEngine({ postgres: `'${text} ' || i`, mysql: `CONCAT('${text} ', i)` }, engine)
+  return `
+CREATE TABLE notes (id int PRIMARY KEY, tenant ${exactText(engine)} NOT NULL, level int, body ${word}, hidden text);
+CREATE INDEX notes_tenant ON notes (tenant);
 ${TENANTS.map(
-  (
-    tenant,
-    t,
-  ) => `INSERT INTO notes SELECT ${t * 1000} + i, '${tenant}', i % 5, '${tenant} note ' || i, '${tenant} secret ' || i
-  FROM generate_series(1, ${ROWS_PER_TENANT}) AS i;`,
+  (tenant, t) => `INSERT INTO notes
+  SELECT ${t * 1000} + i, '${tenant}', i % 5, ${labelled(`${tenant} note`)}, ${labelled(`${tenant} secret`)}
+  FROM ${numbers(engine, 1, ROWS_PER_TENANT)};`,
 ).join('\n')}
-CREATE TABLE marks (id int PRIMARY KEY, tenant text, level int);
+CREATE TABLE marks (id int PRIMARY KEY, tenant ${exactText(engine)}, level int);
 INSERT INTO marks SELECT id, tenant, level FROM notes;
 INSERT INTO marks VALUES (9001, NULL, 1);
-ANALYZE;
+ANALYZE ${forEngine({ postgres: 'notes, marks', mysql: 'TABLE notes, marks' }, engine)};
 `
+}
+
 const POLICY = `
 version: 1
 tables:
@@ -44,6 +51,14 @@ roles:
   counter: { aggregate: [public.notes] }
 `
 
+/** A session that waits for a statement, outside of any transaction. */
+const IDLE: PerEngine<string> = { postgres: 'idle', mysql: 'Sleep' }
+/** Transactions that the session of a number has open. */
+const OPEN_TRANSACTIONS: PerEngine<string> = {
+  postgres: "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND state LIKE 'idle in transaction%'",
+  mysql: 'SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ?',
+}
+
 function holder(roles: readonly string[], claims: Readonly<Record<string, ClaimValue>> = {}): TestIdentity {
   return { roles, claims: new Map(Object.entries(claims)) }
 }
@@ -56,6 +71,8 @@ const IDENTITIES: Readonly<Record<string, TestIdentity>> = {
   empty: holder(['reader'], { tenant: '', tenants: [] }),
   numbered: holder(['reader'], { tenant: 7, tenants: [7] }),
   wild: holder(['reader'], { tenant: '%', tenants: ['%', "' OR '1'='1"] }),
+  loud: holder(['reader'], { tenant: 'ACME', tenants: ['ACME', 'Beta'] }),
+  spaced: holder(['reader'], { tenant: 'acme ', tenants: ['acme ', ' beta'] }),
   low: holder(['low'], { level: 2 }),
   low_wrong: holder(['low'], { level: 'two' }),
   low_half: holder(['low', 'reader'], { tenants: ['beta'] }),
@@ -73,9 +90,11 @@ for (const engine of ENGINES) {
     let folder: GatewayFolder
     let gateway: RunningGateway
     before(async () => {
-      database = await (await engine.start()).createDatabase(SETUP)
+      database = await (await engine.start()).createDatabase(setup(engine.engine))
       folder = await prepareGateway({
-        connectors: [{ id: 'notes', settings: database.reader({ pool: { max: 1 } }), policy: POLICY }],
+        connectors: [
+          { id: 'notes', settings: database.reader({ pool: { max: 1 } }), policy: policyFor(engine.engine, POLICY) },
+        ],
         identities: IDENTITIES,
       })
       gateway = await startGateway(folder)
@@ -188,7 +207,7 @@ for (const engine of ENGINES) {
     })
 
     test('a claim is a value: an empty, numeric or wild one matches itself and nothing more', async () => {
-      for (const name of ['empty', 'wild']) {
+      for (const name of ['empty', 'wild', 'loud', 'spaced']) {
         assert.equal(await count(name, 'aggregate_notes'), 0, name)
         assert.equal(await count(name, 'aggregate_marks'), 0, name)
       }
@@ -253,7 +272,9 @@ for (const engine of ENGINES) {
         await call(tenant, 'search_notes', { filters: [{ column: 'tenant', op: 'eq', value: tenant }] })
         const [now] = await database.sessions()
         assert.equal(now?.pid, before.pid)
-        assert.equal(now?.state, 'idle', 'no transaction is left open')
+        assert.equal(now?.state, forEngine(IDLE, engine.engine), 'the connection waits')
+        const open = await database.query(forEngine(OPEN_TRANSACTIONS, engine.engine), [String(before.pid)])
+        assert.deepEqual(open, [['0']], 'no transaction is left open')
       }
     })
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Identity } from '../../src/core/identity.js'
 import type { ValidatedMutation, ValidatedPlan } from '../../src/core/plan.js'
+import type { Column, EngineName } from '../../src/core/schema-model.js'
 import type { Dialect } from '../../src/engines/engine.js'
 import {
   checkKnown,
@@ -12,27 +13,27 @@ import {
   seeded,
   type Tool,
 } from '../support/arguments.js'
-import type { TestDatabase, TestServer } from '../support/postgres.js'
+import { oneOfEachKind } from '../support/engines.js'
 import { openPath, type PathParts, type RecordedPath, type Seen } from '../support/recorded-path.js'
 import { ENGINES, servedEngines } from '../support/security-engines.js'
+import { policyFor } from '../support/security-sql.js'
+import type { TestDatabase, TestServer } from '../support/test-server.js'
 import {
   ANA,
   BOTH,
   compareSeen,
   IDENTITIES,
-  LEFT,
-  POLICY,
   STRANGE_WORDS,
-  TWINS,
-  UNSTAMPED_POLICY,
-  VARIANTS,
+  twoDatabases,
   type Variant,
 } from '../support/two-databases.js'
 
 /** Generated calls of each tool for each identity; each is made against every database that must answer alike. */
-const CALLS_PER_TOOL = 24
+const CALLS_PER_TOOL = 28
 /** Those that change something are undone, but for as many as this, which are made on copies of the databases. */
 const REAL_CALLS_PER_TOOL = 6
+/** A fault that shows in few calls may take as many times the calls above to be found. */
+const LEAK_ROUNDS = 6
 const SEED = 20_240_501
 
 interface Call {
@@ -55,6 +56,8 @@ async function sample(path: RecordedPath): Promise<Samples> {
   // Rows that only one of two databases has, and that nobody may see.
   samples.get('id')?.push('10002', '10005', '10007')
   samples.get('code')?.push('letter-7', 'letter-14')
+  // Tenants that most callers are not of: what is written for them is out of scope.
+  samples.get('tenant')?.push('beta', 'zeta')
   return samples
 }
 
@@ -156,24 +159,25 @@ test('a tool, an argument or a schema that the generator was not taught is an er
 
 for (const engine of ENGINES) {
   describe(`two databases that differ only in what a caller may not see, on ${engine.label}`, () => {
+    const { policy, unstampedPolicy, left: leftSetup, variants, twins } = twoDatabases(engine.engine)
     let server: TestServer
     let left: RecordedPath
     let samples: Samples
     const databases: TestDatabase[] = []
     const paths: RecordedPath[] = []
 
-    async function open(setup: string, policy: string, parts: Partial<PathParts> = {}): Promise<RecordedPath> {
+    async function open(setup: string, served: string): Promise<RecordedPath> {
       const database = await server.createDatabase(setup)
       databases.push(database)
       // One connection, so that statements are named alike and run one after the other.
-      const path = await openPath({ settings: database.writer({ pool: { max: 1 } }), policy, ...parts })
+      const path = await openPath({ settings: database.writer({ pool: { max: 1 } }), policy: served })
       paths.push(path)
       return path
     }
 
     before(async () => {
       server = await engine.start()
-      left = await open(LEFT, POLICY)
+      left = await open(leftSetup, policy)
       samples = await sample(left)
     })
     after(async () => {
@@ -204,9 +208,9 @@ for (const engine of ENGINES) {
       assert.ok(seen.size >= 6, `many ways to end: ${JSON.stringify([...seen])}`)
     })
 
-    for (const variant of VARIANTS) {
+    for (const variant of variants) {
       test(`${variant.name}: lists, answers, entries and statements are the same`, async (t) => {
-        const right = await open(variant.setup, POLICY)
+        const right = await open(variant.setup, policy)
         let total = 0
         for (const [i, identity] of variant.identities.entries()) {
           const calls = callsOf(left, identity, samples, CALLS_PER_TOOL, SEED + i)
@@ -237,7 +241,7 @@ for (const engine of ENGINES) {
       const found: string[] = []
       let pair: readonly [RecordedPath, RecordedPath] | undefined
       for (const { tool, args } of calls) {
-        pair ??= [await open(LEFT, POLICY), await open(variant.setup, POLICY)]
+        pair ??= [await open(leftSetup, policy), await open(variant.setup, policy)]
         const [a, b] = pair
         const seen = await a.call(identity, tool, args)
         const { one, other, exempt } = compareSeen(seen, await b.call(identity, tool, args), (all) => all)
@@ -277,9 +281,9 @@ for (const engine of ENGINES) {
       return differences(a, b, calls)
     }
 
-    for (const twin of TWINS) {
+    for (const twin of twins) {
       test(`${twin.name} cannot tell the database from one where nothing hidden ever existed`, async (t) => {
-        const [whole, bare] = [await open(LEFT, UNSTAMPED_POLICY), await open(twin.setup, twin.policy)]
+        const [whole, bare] = [await open(leftSetup, unstampedPolicy), await open(twin.setup, twin.policy)]
         assert.deepEqual(bare.findings, [])
         assert.equal(whole.list(twin.identity), bare.list(twin.identity))
         const calls = callsOf(whole, twin.identity, samples, CALLS_PER_TOOL, SEED + 99)
@@ -294,8 +298,10 @@ for (const engine of ENGINES) {
   })
 }
 
+type Change = (policy: string, engine: EngineName) => Partial<PathParts>
+
 /** Faults of the product, simulated: each must be found by the comparison above, or the comparison is worth nothing. */
-const LEAKS: readonly { readonly name: string; readonly parts: (policy: string) => Partial<PathParts> }[] = [
+const LEAKS: readonly { readonly name: string; readonly parts: Change }[] = [
   { name: 'a table mask that is not applied', parts: edit('    mask: [ssn, password_hash]\n', '') },
   { name: 'a role mask that is not applied', parts: edit('public.customers: [email, risk], ', '') },
   {
@@ -318,13 +324,15 @@ const LEAKS: readonly { readonly name: string; readonly parts: (policy: string) 
   },
   { name: 'ties broken by hidden columns', parts: () => ({ disguise: tiesBrokenByHiddenColumns }) },
   { name: 'ties broken by nothing', parts: () => ({ disguise: tiesBrokenByNothing }) },
+  { name: 'equal values of different looks shown as they lie', parts: () => ({ disguise: looksAsTheyLie }) },
   { name: 'counts that include rows out of scope', parts: () => ({ disguise: countsOutOfScope }) },
 ]
 
-function edit(from: string, to: string): (policy: string) => Partial<PathParts> {
-  return (policy) => {
-    assert.ok(policy.includes(from), `the policy holds ${from}`)
-    return { policy: policy.replace(from, to) }
+function edit(from: string, to: string): Change {
+  return (policy, engine) => {
+    const [there, instead] = [policyFor(engine, from), policyFor(engine, to)]
+    assert.ok(policy.includes(there), `the policy holds ${there}`)
+    return { policy: policy.replace(there, instead) }
   }
 }
 
@@ -345,6 +353,16 @@ function tiesBrokenByNothing(dialect: Dialect): Dialect {
       return { ...statement, text: statement.text.replace(/ ORDER BY .* LIMIT/, ' LIMIT') }
     },
   }
+}
+
+function looksAsTheyLie(dialect: Dialect): Dialect {
+  return disguised(dialect, ({ visible }) => {
+    const strict = [...visible].map(([name, column]): [typeof name, Column] => {
+      const { looseEquality, ...type } = column.type
+      return [name, { ...column, type: { ...type, native: `${type.native}()` } }]
+    })
+    return { visible: new Map(strict) }
+  })
 }
 
 function countsOutOfScope(dialect: Dialect): Dialect {
@@ -381,27 +399,30 @@ function expectedOfHidden(dialect: Dialect): Dialect {
   })
 }
 
-describe('the comparison finds', () => {
-  const [engine] = ENGINES
-  for (const leak of LEAKS) {
-    test(leak.name, async () => {
-      assert.ok(engine !== undefined)
-      const server = await engine.start()
-      const right = VARIANTS.find(({ name }) => name === 'what analysts do not see')?.setup ?? ''
-      const found: string[] = []
-      const databases = await Promise.all([LEFT, right].map((setup) => server.createDatabase(setup)))
-      const paths = await Promise.all(
-        databases.map((database) =>
-          openPath({ settings: database.writer({ pool: { max: 1 } }), policy: POLICY, ...leak.parts(POLICY) }),
-        ),
-      )
-      const [a, b] = paths
-      if (a !== undefined && b !== undefined) {
-        found.push(...(await differences(a, b, callsOf(a, ANA, await sample(a), CALLS_PER_TOOL, SEED), 1)))
-      }
-      for (const path of paths) await path.close()
-      for (const database of databases) await database.drop()
-      assert.ok(found.length > 0, 'no call told the two databases apart')
-    })
-  }
-})
+for (const engine of oneOfEachKind(ENGINES)) {
+  describe(`the comparison finds, on ${engine.label},`, () => {
+    const { policy, left, variants } = twoDatabases(engine.engine)
+    for (const leak of LEAKS) {
+      test(leak.name, async () => {
+        const server = await engine.start()
+        const right = variants.find(({ name }) => name === 'what analysts do not see')?.setup ?? ''
+        const found: string[] = []
+        const databases = await Promise.all([left, right].map((setup) => server.createDatabase(setup)))
+        const paths = await Promise.all(
+          databases.map((database) =>
+            openPath({ settings: database.writer({ pool: { max: 1 } }), policy, ...leak.parts(policy, engine.engine) }),
+          ),
+        )
+        const [a, b] = paths
+        assert.ok(a !== undefined && b !== undefined)
+        const samples = await sample(a)
+        for (let round = 0; round < LEAK_ROUNDS && found.length === 0; round++) {
+          found.push(...(await differences(a, b, callsOf(a, ANA, samples, CALLS_PER_TOOL, SEED + round), 1)))
+        }
+        for (const path of paths) await path.close()
+        for (const database of databases) await database.drop()
+        assert.ok(found.length > 0, 'no call told the two databases apart')
+      })
+    }
+  })
+}

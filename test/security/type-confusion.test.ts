@@ -9,8 +9,18 @@ import {
   ORDER_COLUMNS_MAX,
   VALUE_CHARS_MAX,
 } from '../../src/core/limits.js'
-import type { LogicalType } from '../../src/core/schema-model.js'
 import { positionsOf } from '../support/arguments.js'
+import {
+  COLUMNS,
+  confusedPolicy,
+  confusedSetup,
+  LENIENT,
+  LIMITS,
+  type Takes,
+  TOKENS,
+} from '../support/confused-types.js'
+import { literal } from '../support/corpus.js'
+import { forEngine } from '../support/engines.js'
 import {
   callTool,
   type GatewayFolder,
@@ -21,204 +31,29 @@ import {
   startGateway,
   type ToolAnswer,
 } from '../support/gateway.js'
-import type { TestDatabase } from '../support/postgres.js'
 import { ENGINES } from '../support/security-engines.js'
+import { checksumOf } from '../support/security-sql.js'
+import type { TestDatabase } from '../support/test-server.js'
 
-const UUID = '"123e4567-e89b-12d3-a456-426614174000"'
-
-/** Raw JSON as a client may send it in the place of a value; the last few are no JSON at all. */
-const TOKENS = [
-  '"1e309"',
-  '"-1e309"',
-  '"1e-400"',
-  '"0x10"',
-  '" 5"',
-  '"5 "',
-  '"+5"',
-  '"05"',
-  '"5."',
-  '".5"',
-  '"1_000"',
-  '"1,5"',
-  '"\u0665"',
-  '"\uff15"',
-  '"5\\u0000"',
-  '"5\\n"',
-  'true',
-  '"true"',
-  '"TRUE"',
-  '"t"',
-  '"yes"',
-  '5',
-  '"5"',
-  '0',
-  '-0',
-  '-0.0',
-  '"-0"',
-  '1.5',
-  '"1.5"',
-  '1e400',
-  '9007199254740991',
-  '9007199254740992',
-  '9007199254740993',
-  '"9007199254740993"',
-  '9223372036854775808',
-  '"9223372036854775808"',
-  '0.1000000000000000055511',
-  '"NaN"',
-  '"nan"',
-  '"Infinity"',
-  '"infinity"',
-  '"inf"',
-  'null',
-  '"null"',
-  '[]',
-  '[5]',
-  '[[5]]',
-  '["5"]',
-  '{}',
-  '{"value":5}',
-  '"2024-02-29"',
-  '"2023-02-29"',
-  '"29.02.2024"',
-  '"today"',
-  '"2024-05-31T10:00:00Z"',
-  '"2024-05-31T10:00:00"',
-  '"2024-05-31T10:00:00.1234567Z"',
-  '"2024-05-31T24:00:00Z"',
-  '"now"',
-  '"10:00:00"',
-  '"25:00:00"',
-  '"10:00"',
-  '"P1D"',
-  '"1 day"',
-  UUID,
-  '"{123e4567-e89b-12d3-a456-426614174000}"',
-  '"123e4567e89b12d3a456426614174000"',
-  '"AAE="',
-  '"AAE"',
-  '"\\\\x0001"',
-  '"red"',
-  '"RED"',
-  '""',
-] as const
+/** What is no JSON at all. */
 const NO_JSON = ['NaN', 'Infinity', '-Infinity', '0x10', '05', '+5', '.5', '5.', "'5'", 'undefined', '1_000'] as const
 
-/** Column of each logical type, and the tokens that its grammar takes. All others are refused before the database. */
-const COLUMNS: Readonly<
-  Record<LogicalType, { readonly sql: string; readonly takes: readonly string[] | 'strings' | 'nothing' }>
-> = {
-  integer: { sql: 'int', takes: ['5', '"5"', '0'] },
-  bigint: {
-    sql: 'bigint',
-    takes: ['5', '"5"', '0', '9007199254740991', '"9007199254740993"'],
-  },
-  decimal: {
-    sql: 'numeric',
-    takes: [
-      '5',
-      '"5"',
-      '0',
-      '1.5',
-      '"1.5"',
-      '9007199254740991',
-      '"9007199254740993"',
-      '"9223372036854775808"',
-      // JSON.parse makes 0.1 of it, and nothing shows that there was more: only a string carries all digits.
-      '0.1000000000000000055511',
-      '"NaN"',
-      '"Infinity"',
-    ],
-  },
-  float: {
-    sql: 'float8',
-    takes: [
-      '5',
-      '"5"',
-      '0',
-      // A float can be a negative zero; where one is read, it can be sent back.
-      '"-0"',
-      '1.5',
-      '"1.5"',
-      '9007199254740991',
-      '9007199254740992',
-      '9007199254740993',
-      '"9007199254740993"',
-      '9223372036854775808',
-      '"9223372036854775808"',
-      '0.1000000000000000055511',
-      '"NaN"',
-      '"Infinity"',
-    ],
-  },
-  text: { sql: 'text', takes: 'strings' },
-  boolean: { sql: 'boolean', takes: ['true', '"true"'] },
-  timestamp: { sql: 'timestamptz', takes: ['"2024-05-31T10:00:00Z"', '"infinity"'] },
-  date: { sql: 'date', takes: ['"2024-02-29"', '"infinity"'] },
-  time: { sql: 'time', takes: ['"10:00:00"', '"10:00"'] },
-  interval: { sql: 'interval', takes: ['"P1D"', '"infinity"'] },
-  uuid: { sql: 'uuid', takes: [UUID] },
-  json: { sql: 'jsonb', takes: 'nothing' },
-  bytes: {
-    sql: 'bytea',
-    takes: [
-      '"AAE="',
-      '"0x10"',
-      '"true"',
-      '"TRUE"',
-      '"null"',
-      '"9007199254740993"',
-      '"Infinity"',
-      '"infinity"',
-      '"123e4567e89b12d3a456426614174000"',
-      '""',
-    ],
-  },
-  enum: { sql: 'colour', takes: ['"red"'] },
-  array: { sql: 'int[]', takes: 'nothing' },
-  unknown: { sql: 'inet', takes: 'strings' },
-}
-
-/** Strings that no text column takes: PostgreSQL has no NUL. */
+/** Strings that a text column takes: PostgreSQL has no NUL. */
 const isString = (token: string): boolean => token.startsWith('"') && !token.includes('\\u0000')
 
-const SETUP = `
-CREATE TYPE colour AS ENUM ('red', 'green');
-CREATE TABLE kinds (id int PRIMARY KEY, ${Object.entries(COLUMNS)
-  .map(([name, { sql }]) => `"${name}" ${sql}`)
-  .join(', ')});
-INSERT INTO kinds (id, "text") SELECT i, i::text FROM generate_series(1, 8) AS i;
-${Object.entries(COLUMNS)
-  .filter(([, { takes }]) => takes !== 'nothing')
-  .map(([name, { sql }]) => `CREATE TABLE "by_${name}" ("${name}" ${sql} PRIMARY KEY, note text);`)
-  .join('\n')}
-`
-const POLICY = JSON.stringify({
-  version: 1,
-  tables: Object.fromEntries(
-    [
-      'kinds',
-      ...Object.entries(COLUMNS).flatMap(([name, { takes }]) => (takes === 'nothing' ? [] : [`by_${name}`])),
-    ].map((name) => [
-      `public.${name}`,
-      name === 'kinds'
-        ? { update: { columns: Object.keys(COLUMNS) }, create: { columns: ['id', ...Object.keys(COLUMNS)] } }
-        : {},
-    ]),
-  ),
-  roles: { reader: { read: ['*'], create: ['public.kinds'], update: ['public.kinds'] } },
-})
+const ROUNDED = ['1e400', '9007199254740992', '9007199254740993', '9223372036854775808', '18446744073709551615']
 
 /** JSON takes whatever is JSON; lists take lists of what their elements take; every column here takes null. */
-function isWritten(type: string, takes: readonly string[] | 'strings' | 'nothing', token: string): boolean {
+function isWritten(type: string, takes: Takes, token: string): boolean {
   if (token === 'null') return true
   // A number that JSON.parse has already rounded is refused inside of JSON too.
-  if (type === 'json') return !['1e400', '9007199254740992', '9007199254740993', '9223372036854775808'].includes(token)
+  if (type === 'json') return !ROUNDED.includes(token)
   if (type === 'array') return ['[]', '[5]', '["5"]', '[[5]]'].includes(token)
   return takes === 'strings' ? isString(token) : takes !== 'nothing' && takes.includes(token)
 }
 
 for (const engine of ENGINES) {
+  const columns = forEngine(COLUMNS, engine.engine)
   describe(`values of the wrong type through a running gateway on ${engine.label}`, () => {
     let database: TestDatabase
     let folder: GatewayFolder
@@ -226,9 +61,9 @@ for (const engine of ENGINES) {
     let endpoint: string
     let key: string | undefined
     before(async () => {
-      database = await (await engine.start()).createDatabase(SETUP)
+      database = await (await engine.start()).createDatabase(confusedSetup(engine.engine))
       folder = await prepareGateway({
-        connectors: [{ id: 'kinds', settings: database.writer(), policy: POLICY }],
+        connectors: [{ id: 'kinds', settings: database.writer(), policy: confusedPolicy(engine.engine) }],
         identities: { reader: { roles: ['reader'] } },
       })
       gateway = await startGateway(folder)
@@ -248,7 +83,7 @@ for (const engine of ENGINES) {
       return { status, text }
     }
 
-    for (const [type, { takes }] of Object.entries(COLUMNS)) {
+    for (const [type, { takes }] of Object.entries(columns)) {
       test(`${type}: a value is taken exactly when its grammar has it`, async () => {
         for (const token of TOKENS) {
           const fits = takes === 'strings' ? isString(token) : takes !== 'nothing' && takes.includes(token)
@@ -275,9 +110,9 @@ for (const engine of ENGINES) {
       })
     }
 
-    for (const [type, { takes }] of Object.entries(COLUMNS)) {
+    for (const [type, { takes }] of Object.entries(columns)) {
       test(`${type}: a value is written exactly when its grammar has it, and null where the column takes none`, async () => {
-        const kept = await database.query('SELECT md5(string_agg(k::text, $1 ORDER BY id)) FROM kinds AS k', ['|'])
+        const kept = await checksumOf(database)
         for (const token of TOKENS) {
           for (const [tool, args] of [
             ['update_kinds_by_pk', `{"id":1,"values":{"${type}":${token}},"dry_run":true}`],
@@ -293,10 +128,38 @@ for (const engine of ENGINES) {
             else assert.equal(said, '"affected_rows"', place)
           }
         }
-        assert.deepEqual(
-          await database.query('SELECT md5(string_agg(k::text, $1 ORDER BY id)) FROM kinds AS k', ['|']),
-          kept,
-        )
+        assert.equal(await checksumOf(database), kept)
+      })
+    }
+
+    for (const [column, { exact, lenient }] of Object.entries(forEngine(LENIENT, engine.engine))) {
+      test(`${column}: what the database itself would take for the value is refused, or finds nothing`, async () => {
+        const asked = (token: string): readonly (readonly [string, string])[] => [
+          ['search_lenient', `{"filters":[{"column":"${column}","op":"eq","value":${token}}]}`],
+          ['search_lenient', `{"filters":[{"column":"${column}","op":"in","values":[${token}]}]}`],
+          [
+            'update_lenient_by_pk',
+            `{"id":1,"values":{"${column}":null},"expected":{"${column}":${token}},"dry_run":true}`,
+          ],
+        ]
+        for (const [tool, args] of asked(exact)) {
+          assert.match((await raw(tool, args)).text, /"(?:row_count|affected_rows)":1\b/, args)
+        }
+        for (const token of lenient) {
+          // The parsed JSON is text for strings, and what the database reads the same way for all else.
+          const parsed: unknown = JSON.parse(token)
+          const given = typeof parsed === 'string' ? literal(engine.engine, parsed) : token
+          const found = await database.query(`SELECT id FROM lenient WHERE ${column} = ${given}`)
+          assert.deepEqual(found, [['1']], `the database does not take ${given} for ${exact}`)
+          for (const [tool, args] of asked(token)) {
+            const { text } = await raw(tool, args)
+            assert.match(
+              text,
+              /ARGUMENT_(?:VALUE|TYPE)|"row_count":0\b|CONFLICT_EXPECTED/,
+              `${args}: ${text.slice(0, 200)}`,
+            )
+          }
+        }
       })
     }
 
@@ -311,7 +174,7 @@ for (const engine of ENGINES) {
     test('a limit is a whole number and nothing like one', async () => {
       for (const token of TOKENS) {
         const { text } = await raw('search_kinds', `{"limit":${token}}`)
-        const fits = ['5', '"5"', '9007199254740991'].includes(token)
+        const fits = LIMITS.includes(token)
         assert.equal(text.includes('"row_count"'), fits, `${token}: ${text.slice(0, 200)}`)
         if (!fits) assert.match(text, /ARGUMENT_(?:VALUE|TYPE)/)
       }
@@ -431,7 +294,7 @@ for (const engine of ENGINES) {
           GROUP_COLUMNS_MAX,
           { metrics: [metric(0)], group_by: many(GROUP_COLUMNS_MAX + 1, () => 'id') },
         ],
-        ['columns', 'search_kinds', Object.keys(COLUMNS).length + 1, { columns: many(100_000, () => 'id') }],
+        ['columns', 'search_kinds', Object.keys(columns).length + 1, { columns: many(100_000, () => 'id') }],
         ['columns', 'get_by_text_by_pk', 2, { text: 'x', columns: many(3, () => 'note') }],
       ]
       for (const [what, tool, max, args] of TOO_LONG) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import Database from 'better-sqlite3'
+import { forEngine, type PerEngine } from '../support/engines.js'
 import {
   callTool,
   type GatewayFolder,
@@ -10,17 +11,42 @@ import {
   startGateway,
   type ToolAnswer,
 } from '../support/gateway.js'
-import type { TestDatabase } from '../support/postgres.js'
 import { ENGINES } from '../support/security-engines.js'
+import { numbers, policyFor } from '../support/security-sql.js'
+import type { TestDatabase } from '../support/test-server.js'
 
-const SETUP = `
+const SETUP: PerEngine<string> = {
+  postgres: `
 CREATE TABLE notes (
   id int PRIMARY KEY, tenant text NOT NULL, body text, level int, gone boolean NOT NULL DEFAULT false, stamp text, hidden text);
 INSERT INTO notes SELECT i, CASE WHEN i <= 20 THEN 'acme' ELSE 'beta' END, 'note ' || i, i % 5, i % 10 = 0, 'old', 'SENTINEL ' || i
 FROM generate_series(1, 40) AS i;
 CREATE TABLE lines (page text, tenant text, body text);
 INSERT INTO lines SELECT 'page ' || i % 2, CASE WHEN i <= 6 THEN 'acme' ELSE 'beta' END, 'line' FROM generate_series(1, 12) AS i;
-`
+`,
+  mysql: `
+CREATE TABLE notes (
+  id int PRIMARY KEY, tenant varchar(40) NOT NULL, body text, level int, gone tinyint(1) NOT NULL DEFAULT 0, stamp text, hidden text);
+INSERT INTO notes SELECT i, IF(i <= 20, 'acme', 'beta'), CONCAT('note ', i), i % 5, i % 10 = 0, 'old', CONCAT('SENTINEL ', i)
+FROM ${numbers('mysql', 1, 40)};
+CREATE TABLE \`lines\` (page varchar(40), tenant varchar(40), body text);
+INSERT INTO \`lines\` SELECT CONCAT('page ', i % 2), IF(i <= 6, 'acme', 'beta'), 'line' FROM ${numbers('mysql', 1, 12)};
+`,
+}
+/** How the same is asked of either engine, past the gateway. */
+const ROW_OF: PerEngine<string> = {
+  postgres: 'SELECT tenant, body, level, gone, stamp, hidden FROM notes WHERE id = $1',
+  mysql: 'SELECT tenant, body, level, gone, stamp, hidden FROM notes WHERE id = ?',
+}
+const LINES_CHANGED: PerEngine<string> = {
+  postgres: "SELECT count(*) FROM lines WHERE body <> 'line'",
+  mysql: "SELECT COUNT(*) FROM `lines` WHERE body <> 'line'",
+}
+const ONE_LINE_LESS: PerEngine<string> = {
+  postgres: "DELETE FROM lines WHERE ctid = (SELECT min(ctid) FROM lines WHERE tenant = 'acme' AND page = 'page 1')",
+  mysql: "DELETE FROM `lines` WHERE tenant = 'acme' AND page = 'page 1' LIMIT 1",
+}
+const FALSE: PerEngine<string> = { postgres: 'f', mysql: '0' }
 const POLICY = `
 version: 1
 tables:
@@ -47,9 +73,11 @@ for (const engine of ENGINES) {
     let folder: GatewayFolder
     let gateway: RunningGateway
     before(async () => {
-      database = await (await engine.start()).createDatabase(SETUP)
+      database = await (await engine.start()).createDatabase(forEngine(SETUP, engine.engine))
       folder = await prepareGateway({
-        connectors: [{ id: 'notes', settings: database.writer({ pool: { max: 1 } }), policy: POLICY }],
+        connectors: [
+          { id: 'notes', settings: database.writer({ pool: { max: 1 } }), policy: policyFor(engine.engine, POLICY) },
+        ],
         identities: {
           acme: { roles: ['writer'], claims: CLAIMS('acme') },
           beta: { roles: ['writer'], claims: CLAIMS('beta') },
@@ -68,11 +96,8 @@ for (const engine of ENGINES) {
 
     const call = (name: string, tool: string, args: unknown): Promise<ToolAnswer> =>
       callTool(gateway.endpoint('notes'), folder.keys[name], tool, args)
-    const rowOf = async (id: number) =>
-      (
-        await database.query('SELECT tenant, body, level, gone, stamp, hidden FROM notes WHERE id = $1', [String(id)])
-      )[0]
-    const contents = async () => JSON.stringify(await database.query('SELECT n FROM notes AS n ORDER BY id'))
+    const rowOf = async (id: number) => (await database.query(forEngine(ROW_OF, engine.engine), [String(id)]))[0]
+    const contents = async () => JSON.stringify(await database.query('SELECT * FROM notes ORDER BY id'))
 
     test('a row out of scope, a deleted one and one that does not exist are one answer and one entry', async () => {
       const before = await contents()
@@ -117,7 +142,14 @@ for (const engine of ENGINES) {
     test('presets win, and what is preset, masked or unlisted is no argument', async () => {
       const made = await call('acme', 'create_notes', { values: { id: 502, tenant: 'acme', body: 'mine' } })
       assert.equal(made.isError, false, made.text)
-      assert.deepEqual(await rowOf(502), ['acme', 'mine', null, 'f', 'by acme', 'SENTINELPRESET'])
+      assert.deepEqual(await rowOf(502), [
+        'acme',
+        'mine',
+        null,
+        forEngine(FALSE, engine.engine),
+        'by acme',
+        'SENTINELPRESET',
+      ])
       assert.doesNotMatch(JSON.stringify(made), /SENTINEL|hidden/)
       const before = await contents()
       const nothing = await call('acme', 'update_notes_by_pk', { id: 4, values: { nothing: 'x' } })
@@ -163,16 +195,14 @@ for (const engine of ENGINES) {
     })
 
     test('a change of more rows than allowed changes none, whatever lies out of scope', async () => {
-      const lines = () => database.query("SELECT count(*) FROM lines WHERE body <> 'line'")
+      const lines = () => database.query(forEngine(LINES_CHANGED, engine.engine))
       for (const dry_run of [true, false]) {
         const { text } = await call('acme', 'update_lines_by_pk', { page: 'page 1', values: { body: 'x' }, dry_run })
         assert.match(text, /^AFFECTED_LIMIT/)
         assert.doesNotMatch(text, /\d/)
       }
       assert.deepEqual(await lines(), [['0']])
-      await database.query(
-        "DELETE FROM lines WHERE ctid = (SELECT min(ctid) FROM lines WHERE tenant = 'acme' AND page = 'page 1')",
-      )
+      await database.query(forEngine(ONE_LINE_LESS, engine.engine))
       assert.equal((await call('acme', 'update_lines_by_pk', { page: 'page 1', values: { body: 'x' } })).isError, false)
       assert.deepEqual(await lines(), [['2']])
     })

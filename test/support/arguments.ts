@@ -62,7 +62,8 @@ export function mayWrite(tool: Tool): boolean {
 }
 
 function isRun({ properties = {} }: InputSchema): boolean {
-  return RUN_CONTROLS.every((name) => Object.hasOwn(properties, name))
+  // A procedure that cannot be undone takes no dry_run.
+  return Object.hasOwn(properties, 'idempotency_key')
 }
 
 /** Objects whose members are columns, whatever those are called. */

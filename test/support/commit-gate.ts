@@ -3,31 +3,46 @@ import { connect, createServer, type Socket } from 'node:net'
 /**
  * A port in front of a server that lets everything pass until a COMMIT comes by. `before`: the connection is cut and the
  * server never sees it. `after`: the server answers it, and the connection is cut instead of passing the answer on. `held`:
- * the server never sees it, and the connection stays as it is.
+ * the server never sees it, and the connection stays as it is. `late`: the server sees it when the client is gone.
  */
 export interface CommitGate {
   readonly port: number
-  mode: 'open' | 'before' | 'after' | 'held'
+  mode: 'open' | 'before' | 'after' | 'held' | 'late'
+  /** How many of them the gate did not let pass as they came. */
+  readonly stopped: number
   stop(): Promise<void>
 }
 
-/** As it stands in the message that has it parsed. */
-const COMMIT = Buffer.from('\0COMMIT\0')
+/** As it stands in PostgreSQL's message that has it parsed, and in MySQL's packet of a query. */
+const COMMITS = [Buffer.from('\0COMMIT\0'), Buffer.from('\x03COMMIT')]
+
+type State = 'passing' | 'cut at the answer' | 'held'
+
+const STOPPED: Readonly<Record<Exclude<CommitGate['mode'], 'open'>, State>> = {
+  before: 'held',
+  after: 'cut at the answer',
+  held: 'held',
+  late: 'held',
+}
 
 export async function commitGate(targetPort: number): Promise<CommitGate> {
   const sockets = new Set<Socket>()
+  let stopped = 0
   const server = createServer((near) => {
     const far = connect({ host: '127.0.0.1', port: targetPort })
-    let state: 'passing' | 'cut at the answer' | 'held' = 'passing'
+    let state: State = 'passing'
+    let late: Buffer | undefined
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {})
     }
     near.on('data', (chunk) => {
       if (state === 'held') return
-      if (gate.mode !== 'open' && chunk.includes(COMMIT)) {
+      if (gate.mode !== 'open' && COMMITS.some((commit) => chunk.includes(commit))) {
+        stopped += 1
+        state = STOPPED[gate.mode]
         if (gate.mode === 'before') near.destroy()
-        state = gate.mode === 'after' ? 'cut at the answer' : 'held'
+        if (gate.mode === 'late') late = chunk
       }
       if (state !== 'held') far.write(chunk)
     })
@@ -35,7 +50,10 @@ export async function commitGate(targetPort: number): Promise<CommitGate> {
       if (state === 'cut at the answer') near.destroy()
       else near.write(chunk)
     })
-    near.on('close', () => far.destroy())
+    near.on('close', () => {
+      if (late === undefined) far.destroy()
+      else far.end(late)
+    })
     far.on('close', () => near.destroy())
   })
   const gate: CommitGate = {
@@ -48,6 +66,9 @@ export async function commitGate(targetPort: number): Promise<CommitGate> {
       })
     }),
     mode: 'open',
+    get stopped() {
+      return stopped
+    },
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       for (const socket of sockets) socket.destroy()

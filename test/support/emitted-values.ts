@@ -1,4 +1,9 @@
 import fc from 'fast-check'
+import type { PerEngine } from './engines.js'
+import type { MYSQL_TYPES } from './mysql-types.js'
+import type { TYPES } from './schema.js'
+
+type Emitted<Types> = Readonly<Partial<Record<keyof Types, fc.Arbitrary<string>>>>
 
 const pad = (value: number, width: number): string => String(value).padStart(width, '0')
 
@@ -20,8 +25,10 @@ const clock = fc
 const offset = fc.constantFrom('+00', '-05', '+05:30', '-04:56:02')
 const era = fc.constantFrom('', '', ' BC')
 
+const anyText = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0'))
+
 /** The texts PostgreSQL gives for values of each type, in the output settings of the gateway's sessions. */
-export const EMITTED: Readonly<Record<string, fc.Arbitrary<string>>> = {
+const POSTGRES: Emitted<typeof TYPES> = {
   integer: fc.integer().map(String),
   bigint: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
   decimal: fc.oneof(
@@ -52,6 +59,95 @@ export const EMITTED: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uuid: fc.uuid(),
   bytes: fc.uint8Array({ maxLength: 40 }).map((bytes) => `\\x${Buffer.from(bytes).toString('hex')}`),
   mood: fc.constantFrom('sad', 'ok', 'happy'),
-  text: fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
+  text: anyText,
   inet: fc.constantFrom('10.0.0.0/8', '::1'),
 }
+
+/** Month and day may be zero each, and the year as well. */
+const partialDay = fc.oneof(
+  fc
+    .record({
+      year: fc.integer({ min: 0, max: 9_999 }),
+      month: fc.integer({ min: 0, max: 12 }),
+      day: fc.integer({ min: 0, max: 28 }),
+    })
+    .map((d) => `${pad(d.year, 4)}-${pad(d.month, 2)}-${pad(d.day, 2)}`),
+  fc.constantFrom('0000-00-00', '2024-00-00', '2024-05-00', '0000-02-28', '2024-02-29', '2000-02-29', '9999-12-31'),
+)
+
+/** As many digits as declared, whatever they are. */
+const microseconds = fc.integer({ min: 0, max: 999_999 }).map((digits) => pad(digits, 6))
+const wholeClock = fc
+  .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }), fc.integer({ min: 0, max: 59 }))
+  .map(([h, m, s]) => `${pad(h, 2)}:${pad(m, 2)}:${pad(s, 2)}`)
+
+function wholeNumber(min: bigint, max: bigint): fc.Arbitrary<string> {
+  return fc.oneof(fc.bigInt({ min, max }), fc.constantFrom(min, max)).map(String)
+}
+
+function decimal(digitsMax: bigint, scale: number): fc.Arbitrary<string> {
+  const largest = 10n ** digitsMax - 1n
+  return fc
+    .oneof(fc.bigInt({ min: -largest, max: largest }), fc.constantFrom(0n, 1n, -1n, largest, -largest))
+    .map((n) => {
+      const digits = String(n < 0n ? -n : n).padStart(scale + 1, '0')
+      return `${n < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+    })
+}
+
+const double = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? '-0' : String(value))),
+  fc.constantFrom('1.7976931348623157e+308', '5e-324', '0.1'),
+)
+const base64 = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('base64'))
+
+/** The texts that the driver makes of values of each type, as MySQL and MariaDB send them in the gateway's sessions. */
+const MYSQL: Emitted<typeof MYSQL_TYPES> = {
+  tinyint: wholeNumber(-128n, 127n),
+  utinyint: wholeNumber(0n, 255n),
+  smallint: wholeNumber(-32_768n, 32_767n),
+  mediumint: wholeNumber(0n, 16_777_215n),
+  int: wholeNumber(-(2n ** 31n), 2n ** 31n - 1n),
+  uint: wholeNumber(0n, 2n ** 32n - 1n),
+  year: fc.oneof(wholeNumber(1901n, 2155n), fc.constant('0')),
+  bits10: wholeNumber(0n, 1023n),
+  bigint: wholeNumber(-(2n ** 63n), 2n ** 63n - 1n),
+  ubigint: wholeNumber(0n, 2n ** 64n - 1n),
+  bits64: wholeNumber(0n, 2n ** 64n - 1n),
+  decimal: decimal(20n, 4),
+  longDecimal: decimal(65n, 30),
+  float: fc.float({ noNaN: true, noDefaultInfinity: true }).map(String),
+  double,
+  flag: wholeNumber(-128n, 127n),
+  bit: fc.constantFrom('0', '1'),
+  exact: anyText,
+  binary: anyText,
+  folded: anyText,
+  // Spaces at the end are never given out.
+  fixed: fc.string({ unit: 'binary', maxLength: 5 }).map((text) => text.replaceAll('\0', '').replace(/ +$/, '')),
+  latin1: fc.string({ unit: fc.constantFrom('a', ' ', 'é', 'ÿ', '€', '\u0081', "'") }),
+  longtext: anyText,
+  datetime: fc.tuple(partialDay, wholeClock, microseconds).map(([d, c, f]) => `${d} ${c}.${f}`),
+  datetime0: fc.tuple(partialDay, wholeClock).map(([d, c]) => `${d} ${c}`),
+  timestamp: fc.oneof(
+    fc.tuple(partialDay, wholeClock, microseconds).map(([d, c, f]) => `${d} ${c}.${f}`),
+    fc.constantFrom('0000-00-00 00:00:00.000000', '1970-01-01 00:00:01.000000', '2038-01-19 03:14:07.999999'),
+  ),
+  date: partialDay,
+  time: fc.oneof(
+    fc
+      .tuple(fc.boolean(), fc.integer({ min: 0, max: 837 }), wholeClock, microseconds)
+      .map(([negative, hours, clock, f]) => `${negative ? '-' : ''}${pad(hours, 2)}${clock.slice(2)}.${f}`)
+      .filter((text) => !text.startsWith('-') || /[1-9]/.test(text)),
+    fc.constantFrom('838:59:59.000000', '-838:59:59.999999', '00:00:00.000000', '-00:00:00.000001'),
+  ),
+  uuid: fc.uuid(),
+  varbinary: base64,
+  fixedBytes: base64,
+  blob: base64,
+  mood: fc.constantFrom('sad', 'ok', "it's"),
+  set: fc.constantFrom('', 'a', 'a,b'),
+  inet6: fc.constantFrom('::1', '::ffff:10.0.0.1'),
+}
+
+export const EMITTED: PerEngine<Readonly<Record<string, fc.Arbitrary<string>>>> = { postgres: POSTGRES, mysql: MYSQL }

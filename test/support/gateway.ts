@@ -65,7 +65,7 @@ function connectorYaml({ id, settings, more }: TestConnector): string {
   const { mode, max, acquireTimeoutMs } = settings.pool
   return [
     `  - id: ${id}`,
-    '    type: postgres',
+    `    type: ${settings.engine}`,
     `    host: ${JSON.stringify(host)}`,
     `    port: ${port}`,
     `    user: ${JSON.stringify(user)}`,

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { agentColumnName, cleanText } from '../../src/core/names.js'
+import { canHold } from '../../src/core/repertoire.js'
 import { type Column, catalogName, type Table, type ValueType } from '../../src/core/schema-model.js'
+import { MYSQL_TYPES } from './mysql-types.js'
 import { TYPES, tableOf } from './schema.js'
 
 /** Tables with names and types of every kind that a catalog may hold, and values of those types. */
@@ -37,10 +39,12 @@ const comment = fc.option(
   { nil: undefined },
 )
 
-export const valueType: fc.Arbitrary<ValueType> = fc.constantFrom<ValueType>(...Object.values(TYPES), {
-  ...TYPES.mood,
-  labels: ['', 'with "quotes"', 'O\u2019Brien', '__proto__'],
-})
+/** Of every engine: what is made of a type depends on its description, wherever it came from. */
+export const valueType: fc.Arbitrary<ValueType> = fc.constantFrom<ValueType>(
+  ...Object.values(TYPES),
+  ...Object.values(MYSQL_TYPES),
+  { ...TYPES.mood, labels: ['', 'with "quotes"', 'O\u2019Brien', '__proto__'] },
+)
 
 /** What the database puts into a column that is not given: mostly nothing. */
 const fill = fc.constantFrom('no', 'no', 'no', 'default', 'always', 'by_default', 'computed')
@@ -83,18 +87,26 @@ export function valueText(type: ValueType): fc.Arbitrary<string> {
       return fc.integer({ min, max }).map(String)
     }
     case 'bigint':
-      return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String)
+      return type.unsigned === true
+        ? fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String)
+        : fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String)
     case 'decimal':
-      return fc.constantFrom('0', '-12.50', '12345678901234567890.1', 'NaN')
+      return type.digitsMax === undefined
+        ? fc.constantFrom('0', '-12.50', '12345678901234567890.1', 'NaN')
+        : fc.constantFrom('0', '-12.50', '1234567890123456.1')
     case 'float':
       return fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)
     case 'boolean':
+      // A number that stands in for it takes others, which schemas can say in words alone.
       return fc.constantFrom('true', 'false')
     case 'timestamp':
-      return fc.constantFrom('2024-02-29T23:59:59.5', '0001-01-01T00:00:00').map((t) => t + (type.withZone ? 'Z' : ''))
+      return fc
+        .constantFrom('2024-02-29T23:59:59', '0001-01-01T00:00:00', ...(type.zeroParts ? ['2024-00-00T00:00:00'] : []))
+        .map((t) => t + (type.fractionDigitsMax === 0 ? '' : '.5') + (type.withZone ? 'Z' : ''))
     case 'date':
-      return fc.constantFrom('2024-02-29', '0044-03-15 BC')
+      return fc.constantFrom('2024-02-29', type.zeroParts ? '0000-00-00' : '0044-03-15 BC')
     case 'time':
+      if (type.span === true) return fc.constantFrom('838:59:59', '-838:59:59', '13:45:00.25')
       return fc.constantFrom('24:00:00', '13:45:00.25').map((t) => t + (type.withZone ? '-05:30' : ''))
     case 'interval':
       return fc.constantFrom('PT0S', 'P1Y-2M3DT4H')
@@ -125,7 +137,10 @@ export function writeValue(type: ValueType): fc.Arbitrary<unknown> {
         fc.jsonValue().map((value) => JSON.stringify(value)),
       )
     case 'text':
-      return valueText(type).map((text) => [...text].slice(0, type.charsMax).join(''))
+      return valueText(type).map((text) => {
+        const held = [...text].filter((character) => canHold(type, character) !== 'no')
+        return held.slice(0, type.charsMax).join('')
+      })
     default:
       return valueText(type)
   }

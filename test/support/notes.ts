@@ -1,3 +1,5 @@
+import type { PerEngine } from './engines.js'
+
 /**
  * A database for whole-path tests: a table with a column of every kind, with NULLs and long cells; rows of four tenants;
  * a view whose query waits for as long as a test holds the advisory lock `HOLD`, and one that is slow by itself.
@@ -46,6 +48,54 @@ CREATE VIEW held AS SELECT 1 AS id, pg_advisory_xact_lock_shared(${HOLD}) IS NUL
 CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(25) IS NULL AS slept;
 ANALYZE;
 `
+
+/** The same for MySQL, which has no types for a mood, a uuid or a list of its own, and names its lock after the database. */
+const MYSQL_NOTES_SETUP = `
+CREATE TABLE notes (
+  id int PRIMARY KEY,
+  tenant varchar(40) NOT NULL,
+  title varchar(200),
+  body text,
+  amount decimal(12,2),
+  big bigint,
+  mood enum('calm', 'loud'),
+  active boolean,
+  weight double,
+  day date,
+  moment timestamp(6) NULL,
+  plain datetime(6),
+  uid char(36),
+  took time(6),
+  tags json,
+  attributes json,
+  raw longblob,
+  secret varchar(200)
+);
+INSERT INTO notes
+WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 120)
+SELECT n, ELT(1 + n % 4, 'acme', 'bolt', 'cone', 'dune'), CONCAT('note ', n),
+       CASE WHEN n % 10 = 3 THEN REPEAT('long text ', 900) ELSE 'short' END,
+       n * 1.25, 9007199254740993 + n, ELT(1 + n % 2, 'calm', 'loud'), n % 2 = 0, n / 7e0,
+       '2024-01-01' + INTERVAL n DAY, '2024-01-01 10:00:00' + INTERVAL n HOUR,
+       '2024-01-01 10:00:00' + INTERVAL n HOUR,
+       CONCAT('00000000-0000-4000-8000-', LPAD(n, 12, '0')), SEC_TO_TIME(n * 60),
+       JSON_ARRAY(CONCAT('t', n), NULL), JSON_OBJECT('n', n), REPEAT('x', n), CONCAT('secret ', n)
+FROM counted;
+INSERT INTO notes (id, tenant) VALUES (121, 'acme');
+CREATE TABLE links (
+  note_id int NOT NULL,
+  place varchar(40) NOT NULL,
+  PRIMARY KEY (note_id, place),
+  FOREIGN KEY (note_id) REFERENCES notes (id)
+);
+INSERT INTO links SELECT id, CONCAT('p', id) FROM notes WHERE id <= 20;
+CREATE VIEW held AS
+  SELECT 1 AS id, IF(GET_LOCK(CONCAT(DATABASE(), '.hold'), 600), RELEASE_LOCK(CONCAT(DATABASE(), '.hold')), 0) AS waited;
+CREATE VIEW slow AS SELECT 1 AS id, SLEEP(25) AS slept;
+ANALYZE TABLE notes, links;
+`
+
+export const NOTES_SETUPS: PerEngine<string> = { postgres: NOTES_SETUP, mysql: MYSQL_NOTES_SETUP }
 
 /** `reader` sees all but `secret`; `clerk` sees notes of its own tenant alone, and no texts. */
 export const NOTES_POLICY = `

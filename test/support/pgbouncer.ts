@@ -1,12 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { Client } from 'pg'
 import type { ConnectorSettings } from '../../src/threads/messages.js'
+import { installedProgram, unpackedPackage } from './debian-packages.js'
 import { tcpGate } from './tcp-gate.js'
 
 /**
@@ -26,75 +24,14 @@ interface Program {
   readonly libraries: readonly string[]
 }
 
-const run = promisify(execFile)
-const REMEDY =
-  'install pgbouncer (apt-get install pgbouncer), or let this machine reach its Debian registry, from which the tests unpack it without installing it'
-const CACHE = join(rootFolder(), '.cache', 'pgbouncer')
 /** `nobody`: PgBouncer refuses to run as root. */
 const UNPRIVILEGED_ID = 65_534
 
-/** The folder of the repository, however deep the compiled tests lie in it. */
-function rootFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
-  return folder
-}
-
 async function findProgram(): Promise<Program> {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-  const installed = folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path))
+  const installed = installedProgram('pgbouncer')
   if (installed !== undefined) return { path: installed, libraries: [] }
-  try {
-    if (!existsSync(join(CACHE, 'usr', 'sbin', 'pgbouncer'))) await unpack()
-    return { path: join(CACHE, 'usr', 'sbin', 'pgbouncer'), libraries: await librariesIn(join(CACHE, 'usr', 'lib')) }
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new Error(`There is no PgBouncer for the tests: ${REMEDY}. Unpacking it failed: ${why}`)
-  }
-}
-
-/** Into a folder of its own first, so that another test process never finds a half. */
-async function unpack(): Promise<void> {
-  await mkdir(dirname(CACHE), { recursive: true })
-  const folder = await mkdtemp(`${CACHE}-`)
-  try {
-    const own = await download(folder, 'pgbouncer')
-    const { stdout } = await run('dpkg-deb', ['--field', own, 'Depends'])
-    const needed = stdout.split(',').map((entry) => entry.trim().split(/[\s:|(]/)[0] ?? '')
-    for (const name of needed.filter((entry) => entry.startsWith('lib'))) {
-      if (!(await isInstalled(name))) await download(folder, name)
-    }
-    for (const file of await readdir(folder)) {
-      if (file.endsWith('.deb')) await run('dpkg-deb', ['--extract', join(folder, file), folder])
-    }
-    await rename(folder, CACHE)
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true })
-    if (!existsSync(CACHE)) throw error
-  }
-}
-
-/** The path of the downloaded package. */
-async function download(folder: string, name: string): Promise<string> {
-  await run('apt-get', ['download', '-q', name], { cwd: folder, timeout: 60_000 })
-  const file = (await readdir(folder)).find((entry) => entry.startsWith(`${name}_`))
-  if (file === undefined) throw new Error(`apt-get gave no package ${name}`)
-  return join(folder, file)
-}
-
-async function isInstalled(name: string): Promise<boolean> {
-  try {
-    const { stdout } = await run('dpkg-query', ['--status', name])
-    return stdout.includes('Status: install ok installed')
-  } catch {
-    return false
-  }
-}
-
-async function librariesIn(folder: string): Promise<readonly string[]> {
-  if (!existsSync(folder)) return []
-  const names = await readdir(folder, { recursive: true })
-  return names.filter((name) => /\.so(\.|$)/.test(name)).map((name) => join(folder, name))
+  const { root, libraries } = await unpackedPackage('pgbouncer')
+  return { path: join(root, 'usr', 'sbin', 'pgbouncer'), libraries }
 }
 
 /** Starts it in front of the database of `settings`, with so many sessions of the server for all its clients. */

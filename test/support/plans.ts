@@ -180,6 +180,8 @@ export interface CallParts {
   readonly effect?: 'read' | 'write'
   /** Names of the result columns let through; default: all. */
   readonly fields?: readonly string[]
+  /** Columns of result sets that are let through; default: none. */
+  readonly setColumns?: readonly string[]
   readonly limits?: Partial<CallLimits>
   readonly dryRun?: boolean
 }
@@ -187,7 +189,7 @@ export interface CallParts {
 /** What the policy would give for the call; see `validatedPlan`. */
 export function validatedCall(routine: Routine, parts: CallParts = {}): ValidatedCall {
   const { result } = routine
-  const fields = result.kind === 'record' ? result.fields : undefined
+  const fields = result.kind === 'record' || result.kind === 'sets' ? result.fields : undefined
   const wanted = new Set(parts.fields ?? fields?.map(({ name }) => name))
   const validated = {
     plan: {
@@ -200,6 +202,7 @@ export function validatedCall(routine: Routine, parts: CallParts = {}): Validate
     routine,
     effect: parts.effect ?? 'read',
     ...(fields === undefined ? {} : { fields: fields.filter(({ name }) => wanted.has(name)) }),
+    ...(parts.setColumns === undefined ? {} : { setColumns: parts.setColumns }),
     limits: { ...LIMITS, ...parts.limits },
   }
   // Only `PolicyEngine.validateCall` may make one in the product.

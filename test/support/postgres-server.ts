@@ -1,72 +1,56 @@
 import { Client } from 'pg'
-import type { CompiledStatement, Param, ResultColumn } from '../../src/core/statement.js'
 import {
   type PostgresBinaries,
   startThrowawayPostgres,
   type ThrowawayPostgres,
 } from '../../src/demo/throwaway-postgres.js'
 import type { ConnectorSettings } from '../../src/threads/messages.js'
+import {
+  LOGIN_PASSWORD,
+  READER,
+  type SettingsOverrides,
+  type TestDatabase,
+  type TestServer,
+  type TextRow,
+  testSettings,
+  WRITER,
+} from './test-server.js'
 
-export interface TestServer {
-  readonly label: string
+export {
+  eventually,
+  READER,
+  type SettingsOverrides,
+  statement,
+  type TestDatabase,
+  type TestServer,
+  type TextRow,
+  WRITER,
+} from './test-server.js'
+
+/** Databases with the same SQL are copies of one template. The superuser's `query` runs in the database `postgres`. */
+export interface PostgresTestServer extends TestServer {
   /** As in `server_version_num`. */
   readonly version: number
   readonly process: ThrowawayPostgres
-  /**
-   * A new database made by `setup`, whose tables the reader may then SELECT, and then by `afterGrants`. Databases with the
-   * same SQL are copies of one template.
-   */
-  createDatabase(setup?: string, afterGrants?: string): Promise<TestDatabase>
-  /** Runs SQL as the superuser in the database `postgres`. */
-  query(text: string, params?: readonly string[]): Promise<readonly TextRow[]>
 }
 
-export interface TestDatabase {
-  readonly name: string
-  /** Runs SQL as the superuser; cells are text. */
-  query(text: string, params?: readonly string[]): Promise<readonly TextRow[]>
-  /** Settings for the login that may only SELECT. */
-  reader(overrides?: SettingsOverrides): ConnectorSettings
-  /** Settings for a login that may read and write every table, and owns none. */
-  writer(overrides?: SettingsOverrides): ConnectorSettings
-  /** Settings for the superuser, to see what holds even for a login that may do everything. */
-  superuser(overrides?: SettingsOverrides): ConnectorSettings
-  /** Sessions of the gateway in this database, by the server's own account. */
-  sessions(): Promise<readonly { readonly pid: number; readonly state: string; readonly query: string }[]>
-  drop(): Promise<void>
-}
-
-export interface SettingsOverrides {
-  readonly schemas?: readonly string[]
-  readonly connection?: Partial<ConnectorSettings['connection']>
-  readonly pool?: Partial<ConnectorSettings['pool']>
-  readonly sessionContext?: boolean
-}
-
-export type TextRow = readonly (string | null)[]
-
-/** The login that mutations run as. */
-export const WRITER = 'runku_writer'
-
-/** The login that tests connect with; setup SQL may grant to it and revoke from it by this name. */
-export const READER = 'runku_reader'
-const READER_PASSWORD = 'only-for-tests'
-
-export async function startTestServer(label: string, binaries: PostgresBinaries): Promise<TestServer> {
+export async function startTestServer(label: string, binaries: PostgresBinaries): Promise<PostgresTestServer> {
   const process = await startThrowawayPostgres({ binaries, settings: { max_connections: '60' } })
   await runAs(
     process,
     'postgres',
-    `CREATE ROLE ${READER} LOGIN PASSWORD '${READER_PASSWORD}'; CREATE ROLE ${WRITER} LOGIN PASSWORD '${READER_PASSWORD}'`,
+    `CREATE ROLE ${READER} LOGIN PASSWORD '${LOGIN_PASSWORD}'; CREATE ROLE ${WRITER} LOGIN PASSWORD '${LOGIN_PASSWORD}'`,
   )
   const version = Number((await runAs(process, 'postgres', 'SHOW server_version_num'))[0]?.[0])
   const templates = new Map<string, Promise<string>>()
   let databases = 0
   return {
     label,
+    engine: 'postgres',
     version,
     process,
     query: (text, params) => runAs(process, 'postgres', text, params),
+    stop: () => process.stop(),
     createDatabase: async (setup = '', afterGrants = '') => {
       const key = `${setup}\0${afterGrants}`
       const template = templates.get(key) ?? makeTemplate(process, `template_${templates.size + 1}`, setup, afterGrants)
@@ -105,36 +89,17 @@ BEGIN
 END $$`
 
 function testDatabase(process: ThrowawayPostgres, name: string): TestDatabase {
-  const settings = (user: string, password: string, overrides: SettingsOverrides): ConnectorSettings => ({
-    id: name,
-    engine: 'postgres',
-    connection: {
-      host: process.host,
-      port: process.port,
-      user,
-      password,
-      database: name,
-      tls: 'disable',
-      ...overrides.connection,
-    },
-    schemas: overrides.schemas ?? ['public'],
-    threadsMin: 0,
-    threadsMax: 1,
-    sessionContext: overrides.sessionContext ?? false,
-    pool: {
-      mode: 'session',
-      max: 4,
-      acquireTimeoutMs: 5_000,
-      idleTimeoutMs: 60_000,
-      lifetimeMaxMs: 3_600_000,
-      ...overrides.pool,
-    },
-  })
+  const settings = (user: string, password: string, overrides: SettingsOverrides): ConnectorSettings => {
+    const { host, port } = process
+    return testSettings('postgres', 'public', { host, port, user, password, database: name }, overrides)
+  }
   return {
+    engine: 'postgres',
     name,
+    schema: 'public',
     query: (text, params) => runAs(process, name, text, params),
-    reader: (overrides = {}) => settings(READER, READER_PASSWORD, overrides),
-    writer: (overrides = {}) => settings(WRITER, READER_PASSWORD, overrides),
+    reader: (overrides = {}) => settings(READER, LOGIN_PASSWORD, overrides),
+    writer: (overrides = {}) => settings(WRITER, LOGIN_PASSWORD, overrides),
     superuser: (overrides = {}) => settings(process.user, process.password, overrides),
     sessions: async () => {
       const rows = await runAs(
@@ -174,24 +139,5 @@ async function runAs(
     return rows
   } finally {
     await client.end()
-  }
-}
-
-/** SQL made by a test in the place of the compiler. */
-export function statement(
-  text: string,
-  params: readonly Param[] = [],
-  columns: readonly ResultColumn[] = [],
-): CompiledStatement {
-  // Only SqlWriter makes compiled statements; tests of the driver must run SQL that it would never write.
-  return { text, params, columns } as unknown as CompiledStatement
-}
-
-/** Waits until `check` holds. The deadline only ends a test that would otherwise never end. */
-export async function eventually(rule: string, check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 30_000
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`did not come to hold: ${rule}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

@@ -1,9 +1,11 @@
-import { after } from 'node:test'
 import { embeddedBinaries, type PostgresBinaries, systemBinaries } from '../../src/demo/throwaway-postgres.js'
-import { startTestServer, type TestServer } from './postgres-server.js'
+import { engineTarget } from './engine-target.js'
+import { type PostgresTestServer, startTestServer } from './postgres-server.js'
+import type { EngineTarget } from './test-server.js'
 
 export {
   eventually,
+  type PostgresTestServer,
   READER,
   type SettingsOverrides,
   statement,
@@ -14,34 +16,15 @@ export {
 } from './postgres-server.js'
 
 /**
- * PostgreSQL for tests: one server of each kind for the whole test process, started when first asked for and stopped when
- * the process's tests are over. A missing embedded server fails the tests that ask for it; a system server is used when the
- * machine has one.
+ * PostgreSQL for tests. A missing embedded server fails the tests that ask for it; a system server is used when the machine
+ * has one.
  */
-export interface PostgresTarget {
-  readonly label: string
-  start(): Promise<TestServer>
+export interface PostgresTarget extends EngineTarget {
+  start(): Promise<PostgresTestServer>
 }
 
-const servers: Promise<TestServer>[] = []
-after(async () => {
-  for (const server of await Promise.allSettled(servers)) {
-    if (server.status === 'fulfilled') await server.value.process.stop()
-  }
-})
-
 function target(label: string, binaries: () => Promise<PostgresBinaries>): PostgresTarget {
-  let server: Promise<TestServer> | undefined
-  return {
-    label,
-    start: () => {
-      if (server === undefined) {
-        server = binaries().then((found) => startTestServer(label, found))
-        servers.push(server)
-      }
-      return server
-    },
-  }
+  return engineTarget('postgres', label, async () => startTestServer(label, await binaries()))
 }
 
 export const EMBEDDED: PostgresTarget = target('embedded', embeddedBinaries)

@@ -74,7 +74,8 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
       return engine.driver.execute(statement, options)
     },
     mutate: (mutation, options) => {
-      for (const { text, params } of [mutation.lock, mutation.write].filter((each) => each !== undefined)) {
+      const sent = [mutation.lock, mutation.write, mutation.readBack].filter((each) => each !== undefined)
+      for (const { text, params } of sent) {
         statements.push({ text, params })
       }
       return engine.driver.mutate(mutation, options)

@@ -161,6 +161,7 @@ export function procedureOf(tool: string, parts: ProcedureParts = {}): Procedure
     ...(parts.comment === undefined ? {} : { comment: parts.comment }),
     parameters,
     ...(parts.fields === undefined ? {} : { fields: parts.fields }),
+    dryRun: true,
     limits: { ...LIMITS, ...parts.limits },
   }
 }

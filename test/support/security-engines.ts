@@ -1,13 +1,10 @@
 import type { EngineName } from '../../src/core/schema-model.js'
 import { createEngine } from '../../src/engines/create-engine.js'
-import { POSTGRES_TARGETS, type PostgresTarget } from './postgres.js'
+import { ENGINE_TARGETS } from './engines.js'
+import type { EngineTarget } from './test-server.js'
 
 /** Every database server that the security tests run on. An engine that is served and not listed here fails them. */
-export interface SecurityEngine extends PostgresTarget {
-  readonly engine: EngineName
-}
-
-export const ENGINES: readonly SecurityEngine[] = POSTGRES_TARGETS.map((target) => ({ engine: 'postgres', ...target }))
+export const ENGINES: readonly EngineTarget[] = ENGINE_TARGETS
 
 const ENGINE_NAMES: Readonly<Record<EngineName, true>> = { postgres: true, mysql: true, sqlserver: true }
 

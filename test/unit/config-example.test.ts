@@ -56,9 +56,16 @@ describe('config.example.yaml', () => {
     assert.deepEqual(Reflect.get(Object(whole.server), 'limits'), defaults.server.limits)
     const [shop] = z.array(z.looseObject({})).parse(whole.connectors)
     const [expected] = defaults.connectors
-    for (const key of ['pool', 'threads', 'schemas'] as const) {
-      assert.deepEqual(shop?.[key], expected?.[key], key)
-    }
+    for (const key of ['pool', 'threads'] as const) assert.deepEqual(shop?.[key], expected?.[key], key)
+  })
+
+  test('the schemas that it names are those of a connector that names none', () => {
+    const file = join(folder, 'bare.yaml')
+    writeFileSync(file, 'connectors: [{ id: shop, type: postgres, url: "postgres://u@localhost/shop" }]\n')
+    const outcome = loadConfig({ file, env: {} })
+    assert.ok(outcome.ok)
+    const [shop] = z.array(z.looseObject({})).parse(Reflect.get(Object(whole), 'connectors'))
+    assert.deepEqual(shop?.['schemas'], outcome.value.config.connectors[0]?.schemas)
   })
 })
 

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parsePostgresUrl } from '../../src/config/postgres-url.js'
+import { parseDatabaseUrl } from '../../src/config/database-url.js'
+import { POSTGRES_URL } from '../../src/config/postgres-url.js'
 
 function parsed(url: string) {
-  const outcome = parsePostgresUrl(url)
+  const outcome = parseDatabaseUrl(url, POSTGRES_URL)
   assert.ok(outcome.ok, outcome.ok ? '' : outcome.error)
   return outcome.value
 }
 
 function refusal(url: string): string {
-  const outcome = parsePostgresUrl(url)
+  const outcome = parseDatabaseUrl(url, POSTGRES_URL)
   assert.ok(!outcome.ok, `${url} was taken`)
   return outcome.error
 }

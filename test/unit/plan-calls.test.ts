@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ProcedureAccess } from '../../src/core/access.js'
 import { publicText } from '../../src/core/errors.js'
+import { agentColumnName } from '../../src/core/names.js'
 import type { ProcedureCallPlan } from '../../src/core/plan.js'
 import { parameterArguments, procedureResult } from '../../src/core/tool-grammar.js'
 import { type BuiltPlan, buildPlan } from '../../src/plan/build-plan.js'
@@ -130,7 +131,25 @@ describe('a call of a procedure', () => {
   })
 })
 
-test('what a procedure gives is rows, one value, or nothing', () => {
+test('a call that cannot be undone takes no dry_run, and its tool names what it does take', () => {
+  const final = { ...revenue, dryRun: false }
+  assert.deepEqual(seen(final, { since: '2024-01-01', dry_run: true }), ['ARGUMENT_UNKNOWN', 'dry_run'])
+  assert.deepEqual(seen(final, { since: '2024-01-01', dry_run: false }), ['ARGUMENT_UNKNOWN', 'dry_run'])
+  const { plan, idempotencyKey } = built(final, { since: '2024-01-01', idempotency_key: 'k' })
+  assert.deepEqual([plan.dryRun, idempotencyKey], [false, 'k'])
+})
+
+test('the summary of a call has the columns of result sets that are let through beside its outputs', () => {
+  const fields = [fieldOf('total', TYPES.decimal)]
+  const report = {
+    ...procedureOf('report', { result: { kind: 'sets', fields }, fields }),
+    setColumns: ['month', 'a b'],
+  }
+  const { columns } = summarize(callTarget(report), built(report, {}))
+  assert.deepEqual(columns, ['total', 'month', agentColumnName('a b')])
+})
+
+test('what a procedure gives is rows, result sets, one value, or nothing', () => {
   const fields = [fieldOf('a', TYPES.text)]
   const gives = (parts: Parameters<typeof procedureOf>[1]) => procedureResult(procedureOf('p', parts))
   assert.equal(gives({ result: { kind: 'void' } }), 'nothing')
@@ -138,4 +157,8 @@ test('what a procedure gives is rows, one value, or nothing', () => {
   assert.equal(gives({ result: { kind: 'scalar', set: true, type: TYPES.text } }), 'rows')
   assert.equal(gives({ result: { kind: 'record', set: false, fields }, fields }), 'rows')
   assert.equal(gives({ result: { kind: 'record', set: true, fields } }), 'nothing')
+  assert.equal(gives({ result: { kind: 'sets', fields }, fields }), 'sets')
+  assert.equal(gives({ result: { kind: 'sets', fields: [] }, fields: [] }), 'nothing')
+  const columns = { ...procedureOf('p', { result: { kind: 'sets', fields }, fields: [] }), setColumns: ['a'] }
+  assert.equal(procedureResult(columns), 'sets')
 })

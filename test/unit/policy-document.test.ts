@@ -221,7 +221,10 @@ test('a procedure declares its effect, and no limit of affected rows, which noth
   assert.deepEqual([effect.path, effect.suggestion], ['procedures.a.f.effect', 'write'])
   assert.equal(only(exposing('effect: read, max_affected_rows: 1')).path, 'procedures.a.f.max_affected_rows')
   assert.equal(only(exposing('effect: read, result_columns: []')).path, 'procedures.a.f.result_columns')
-  assert.match(only('version: 1\nprocedures: { f: { effect: read } }').expected, /^schema\.name/)
+  accepted('version: 1\nprocedures: { f: { effect: read } }')
+  for (const odd of ['f.', '.f', "''", "'*'"]) {
+    assert.match(only(`version: 1\nprocedures: { ${odd}: { effect: read } }`).expected, /^schema\.name/, odd)
+  }
   accepted(exposing('effect: write, row_cap: 5, page_size: 5, query_timeout_ms: 5'))
 })
 
@@ -328,8 +331,14 @@ test('mask and columns exclude each other', () => {
   assert.deepEqual([fault.line, fault.path], [4, 'tables.a.b.mask'])
 })
 
-test('a table is named with its schema', () => {
-  assert.match(only('version: 1\ntables: { customers: {} }').expected, /^schema\.table/)
+test('a table is named with its schema or, for a connector of one, alone', () => {
+  accepted('version: 1\ntables: { customers: }\nroles: { r: { read: [customers] } }')
+  for (const odd of ['customers.', '.customers', "''", "'*'"]) {
+    assert.match(only(`version: 1\ntables: { ${odd}: }`).expected, /^schema\.table/, odd)
+  }
+  // A role names a table as it stands under tables.
+  const fault = only('version: 1\ntables: { customers: }\nroles: { r: { read: [a.customers] } }')
+  assert.equal(fault.path, 'roles.r.read[0]')
 })
 
 test('a role that names a table not under tables is refused with the nearest one, wherever it names it', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ProcedureAccess } from '../../src/core/access.js'
-import type { SchemaModel } from '../../src/core/schema-model.js'
+import { catalogName, type SchemaModel } from '../../src/core/schema-model.js'
 import { caller, compiled, routineOf, SHOP, withRoutines } from '../support/policy-schema.js'
+import { TYPES } from '../support/schema.js'
 
 const CATALOG = withRoutines(
   SHOP,
@@ -230,6 +231,75 @@ test('result_columns lets through what it names, in the order of the result, and
   )
   assert.deepEqual(tools(scalar), [], 'a limit that the result cannot have is not taken for no limit')
   assert.equal(exposed(judged('public.tally(integer): { effect: read }'))[0]?.fields, undefined)
+})
+
+const REPORT = routineOf('shop', 'report', {
+  kind: 'procedure',
+  readOnly: false,
+  parameters: [
+    ['since', 'date'],
+    ['total', 'decimal', { mode: 'out' }],
+    ['secret', 'text', { mode: 'out' }],
+  ],
+  comment: 'Sums what is secret.',
+  result: {
+    kind: 'sets',
+    fields: [
+      { name: catalogName('total'), agentName: 'total', type: TYPES.decimal },
+      { name: catalogName('secret'), agentName: 'secret', type: TYPES.text },
+    ],
+  },
+})
+
+function reporting(rules: string) {
+  const schema: SchemaModel = { ...withRoutines(SHOP, REPORT), engine: 'mysql' }
+  const result = compiled(`version: 1\nprocedures: { report: { ${rules} } }\nroles: { a: { call: ['*'] } }`, schema, [
+    'shop',
+  ])
+  return { ...result, report: exposed(result)[0] }
+}
+
+test('of result sets that only the call describes nothing is given unless their columns are named; outputs are', () => {
+  const { report, findings } = reporting('effect: write')
+  assert.deepEqual(findings, [])
+  assert.deepEqual(
+    report?.fields?.map(({ name }) => name),
+    ['total', 'secret'],
+  )
+  assert.equal(report?.setColumns, undefined)
+  assert.equal(report?.comment, 'Sums what is secret.')
+})
+
+test('result_columns names outputs, and columns of result sets that no catalog could confirm', () => {
+  const { report, findings } = reporting('effect: write, result_columns: [month, total, "gross sum"]')
+  assert.deepEqual(findings, [])
+  assert.deepEqual(
+    report?.fields?.map(({ name }) => name),
+    ['total'],
+  )
+  assert.deepEqual(report?.setColumns, ['month', 'gross sum'])
+  assert.equal(report?.comment, undefined, 'it names an output that is not let through')
+  const outputs = reporting('effect: write, result_columns: [total]').report
+  assert.deepEqual([outputs?.fields?.length, outputs?.setColumns], [1, undefined])
+  const sets = reporting('effect: write, result_columns: [month]').report
+  assert.deepEqual([sets?.fields, sets?.setColumns], [[], ['month']])
+})
+
+test('a name that result_columns repeats is refused, and counts once', () => {
+  const result = reporting('effect: write, result_columns: [month, total, month]')
+  assert.deepEqual(kinds(result), [['result_column_repeated', 'error']])
+  assert.match(result.findings[0]?.text ?? '', /names "month" more than once/)
+  assert.deepEqual(result.report?.setColumns, ['month'])
+})
+
+test('a procedure can be undone where the engine can undo it, a function everywhere', () => {
+  assert.equal(reporting('effect: write').report?.dryRun, false)
+  assert.equal(exposed(judged('public.pay: { effect: write }'))[0]?.dryRun, true)
+  const { result: _, ...plain } = REPORT
+  const tally = { ...plain, kind: 'function', result: { kind: 'scalar', set: false, type: TYPES.decimal } } as const
+  const schema: SchemaModel = { ...withRoutines(SHOP, tally), engine: 'mysql' }
+  const policy = "version: 1\nprocedures: { report: { effect: read } }\nroles: { a: { call: ['*'] } }"
+  assert.equal(exposed(compiled(policy, schema, ['shop']))[0]?.dryRun, true)
 })
 
 test('a read that its author did not promise is served with a warning', () => {

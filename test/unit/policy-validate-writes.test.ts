@@ -14,8 +14,17 @@ import type {
   ValidatedCall,
   ValidatedMutation,
 } from '../../src/core/plan.js'
-import { catalogName } from '../../src/core/schema-model.js'
-import { caller, engineOf, refOf, routineOf, schemaOf, tableOf, withRoutines } from '../support/policy-schema.js'
+import { catalogName, type EngineName } from '../../src/core/schema-model.js'
+import {
+  caller,
+  compiled,
+  engineOf,
+  refOf,
+  routineOf,
+  schemaOf,
+  tableOf,
+  withRoutines,
+} from '../support/policy-schema.js'
 
 const id = catalogName
 const TASKS = refOf('public', 'tasks')
@@ -318,6 +327,31 @@ test('a call gives every parameter without a default, once, and no other', () =>
     assert.equal(refusedCall({ ...CALL, args: args(0, position) }).code, 'ARGUMENT_UNKNOWN')
   const long = [{ position: 0, value: 'x'.repeat(WRITE_VALUE_CHARS_MAX + 1) }]
   assert.equal(refusedCall({ ...CALL, args: long }).code, 'ARGUMENT_VALUE')
+})
+
+test('a call that is to be undone is refused where the engine cannot undo it, whoever built it', () => {
+  const settle = routineOf('public', 'settle', { kind: 'procedure', readOnly: false })
+  const text = "version: 1\nprocedures: { settle: { effect: write } }\nroles: { all: { call: ['*'] } }"
+  const on = (name: EngineName) => compiled(text, { ...SCHEMA, routines: [settle], engine: name }).engine
+  const plan = { ...CALL, routine: settle.ref, catalogId: settle.catalogId, args: [] }
+  assert.ok(on('postgres').validateCall({ ...plan, dryRun: true }, ANN).ok)
+  assert.ok(on('mysql').validateCall(plan, ANN).ok)
+  const undone = on('mysql').validateCall({ ...plan, dryRun: true }, ANN)
+  assert.ok(!undone.ok)
+  const { code, field, expected } = undone.error
+  assert.deepEqual([code, field], ['ARGUMENT_UNKNOWN', 'dry_run'])
+  assert.match(expected ?? '', /a call of this procedure cannot be undone/)
+})
+
+test('an accepted call carries the columns let through of result sets that only the call describes', () => {
+  const sets = routineOf('public', 'report', { kind: 'procedure', result: { kind: 'sets', fields: [] } })
+  const text =
+    "version: 1\nprocedures: { report: { effect: write, result_columns: [month] } }\nroles: { all: { call: ['*'] } }"
+  const reporting = compiled(text, { ...SCHEMA, routines: [sets] }).engine
+  const plan = { ...CALL, routine: sets.ref, catalogId: sets.catalogId, args: [] }
+  const call = reporting.validateCall(plan, ANN)
+  assert.ok(call.ok)
+  assert.deepEqual([call.value.fields, call.value.setColumns], [[], ['month']])
 })
 
 test('a validated mutation or call cannot be written down, only be made by the policy', () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
 import { CANCEL_GRACE_MS, CANCEL_REPEAT_MS, NAMED_STATEMENTS_MAX, STATEMENT_SHAPES_MAX } from '../../src/core/limits.js'
+import { ReadQueue } from '../../src/engines/driver/read-queue.js'
 import { Cancellation } from '../../src/engines/engine.js'
 import { arrayLiteral, arrayOfJson } from '../../src/engines/postgres/array-literal.js'
 import { NamedStatements, ShapesSeen } from '../../src/engines/postgres/named-statements.js'
-import { ReadQueue } from '../../src/engines/postgres/read-queue.js'
 import { type BatchEnd, runBatch } from '../../src/engines/postgres/run-batch.js'
 import { clientSettings, sessionOptions } from '../../src/engines/postgres/session.js'
 import {
@@ -14,7 +14,7 @@ import {
   WireQuery,
   type WireStatement,
 } from '../../src/engines/postgres/wire-query.js'
-import { settingsOf } from '../support/postgres-driver.js'
+import { settingsOf } from '../support/driver.js'
 import { TYPES } from '../support/schema.js'
 
 describe('named statements', () => {

@@ -3,9 +3,10 @@ import type { PlanValue, ValidatedCall } from '../../core/plan.js'
 import type { ResultField, RoutineParameter, RoutineResult } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import type { CompiledCall } from '../engine.js'
+import { finishOutputs } from '../sql/call-result.js'
 import type { SqlPieces } from '../sql/pieces.js'
 import { SqlWriter, type Write } from '../sql/sql-writer.js'
-import { cutOf, writeCell } from '../sql/table-statement.js'
+import { writeCell } from '../sql/table-statement.js'
 import { writeTyped } from './written-values.js'
 
 /** A call on its way to SQL. */
@@ -45,6 +46,7 @@ function compileFunction(c: Calling, result: RoutineResult): CompiledStatement {
       )
     case 'record':
       return compileRecord(c, result.fields)
+    case 'sets':
     case 'unknown':
       throw new Error('invariant broken: a routine whose result has no known shape is not called')
     default:
@@ -88,15 +90,7 @@ function compileProcedure(c: Calling): Pick<CompiledCall, 'statement' | 'cells'>
   const { result } = c.call.routine
   c.w.keyword('CALL ')
   writeInvocation(c, () => true)
-  if (result.kind !== 'record') return { statement: c.w.finish([]), cells: [] }
-  const fields = letThrough(c)
-  const columns = fields.map(({ agentName, type }) => ({ name: agentName, type, ...cutOf(c, type) }))
-  const cells = fields.map(({ name }) => result.fields.findIndex((field) => field.name === name))
-  invariant(
-    cells.every((cell) => cell >= 0),
-    'what is let through is part of the result',
-  )
-  return { statement: c.w.finish(columns), cells }
+  return result.kind === 'record' ? finishOutputs(c, result.fields, letThrough(c)) : finishOutputs(c, [], [])
 }
 
 function letThrough({ call }: Calling): readonly ResultField[] {

@@ -1,14 +1,13 @@
 import { Client, type ClientConfig, Pool } from 'pg'
-import { type GatewayError, gatewayError } from '../../core/errors.js'
+import type { GatewayError } from '../../core/errors.js'
 import { CANCEL_GRACE_MS } from '../../core/limits.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { Observe } from '../../observe/observation.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
-import type { Cancellation, ExecuteOptions } from '../engine.js'
+import { type Lease, LeasePool } from '../driver/lease-pool.js'
 import { type BackendKey, sendCancelRequest } from './cancel-request.js'
 import { connectError, detailOf } from './errors.js'
 import { NamedStatements } from './named-statements.js'
-import { ReadQueue } from './read-queue.js'
 import type { WireSession } from './run-batch.js'
 import { clientSettings, type SessionUse, type Tls } from './session.js'
 
@@ -24,16 +23,6 @@ export interface Session extends WireSession {
   readonly openedMs: number
 }
 
-/** A connection that one call may use. */
-export interface Lease {
-  readonly session: Session
-  /** Gives the connection back to the pool, which closes it when it is not reusable. */
-  readonly giveBack: (reusable: boolean) => void
-}
-
-/** What a wait for a connection is waiting for. */
-type Phase = 'queued' | 'connecting' | 'over'
-
 /**
  * A client that asks for no options. The setting that is left empty would be taken from `PGOPTIONS`, and a pooler refuses
  * whoever sends one.
@@ -47,25 +36,24 @@ class PooledClient extends Client {
   }
 }
 
-/** The connections of one use: handed out in the order they were asked for, never more than the pool may have. */
+/** The connections of one use. */
 export class ConnectionPool {
   readonly #settings: ConnectorSettings
   readonly #use: SessionUse
   readonly #tls: Tls
   readonly #surroundings: DriverSurroundings
   readonly #pool: Pool
-  readonly #queue: ReadQueue<Lease>
+  /** Hands them out to calls. */
+  readonly leases: LeasePool<Session>
   /** Every connection that is not closed yet. */
   readonly #sessions = new Map<Client, Session>()
-  #connecting = 0
-  #closed = false
 
   constructor(settings: ConnectorSettings, use: SessionUse, tls: Tls, surroundings: DriverSurroundings) {
     this.#settings = settings
     this.#use = use
     this.#tls = tls
     this.#surroundings = surroundings
-    this.#queue = new ReadQueue(settings.pool.max)
+    this.leases = new LeasePool({ connect: (connected) => this.#connect(connected) }, settings.pool, surroundings.nowMs)
     this.#pool = new Pool({
       ...clientSettings(settings, tls, use),
       Client: clientClass(settings),
@@ -85,48 +73,6 @@ export class ConnectionPool {
     return { idle: idleCount, busy: totalCount - idleCount }
   }
 
-  /** Waits for a place, then for a connection. The two have one deadline and different answers. */
-  acquire({ acquireTimeoutMs, cancellation }: ExecuteOptions): Promise<Result<Lease, GatewayError>> {
-    return new Promise((resolve) => {
-      const wait: { phase: Phase; deadline?: NodeJS.Timeout } = { phase: 'queued' }
-      const settle = (result: Result<Lease, GatewayError>): void => {
-        wait.phase = 'over'
-        clearTimeout(wait.deadline)
-        cancellation.listen(undefined)
-        resolve(result)
-      }
-      const leave = this.#queue.enter((handed) => {
-        if (handed !== undefined) return settle(ok(handed))
-        wait.phase = 'connecting'
-        this.#connect((connected) => {
-          // Whoever gave up meanwhile held the place until here, so that the pool is never asked for more than it has.
-          if (wait.phase !== 'over') settle(connected)
-          else if (connected.ok) this.release(connected.value, true)
-        })
-      })
-      const giveUp = (error: GatewayError): void => {
-        if (wait.phase === 'queued') leave()
-        settle(fail(error))
-      }
-      if (wait.phase === 'over') return
-      wait.deadline = setTimeout(() => giveUp(this.#waitedTooLong(wait.phase)), acquireTimeoutMs)
-      cancellation.listen(() => giveUp(this.#cancelled(cancellation)))
-    })
-  }
-
-  /** Hands the connection to the call that has waited longest, or back to the pool, which knows when to close it. */
-  release(lease: Lease, reusable: boolean): void {
-    if (reusable && this.#queue.waiting > 0 && !this.#closed) {
-      const ageMs = this.#surroundings.nowMs() - lease.session.openedMs
-      if (ageMs < this.#settings.pool.lifetimeMaxMs) {
-        this.#queue.release(lease)
-        return
-      }
-    }
-    lease.giveBack(reusable)
-    this.#queue.release()
-  }
-
   /** Opens a connection beside the pool for as long as `use` takes. */
   async withOwn<T>(use: (session: Session) => Promise<Result<T, GatewayError>>): Promise<Result<T, GatewayError>> {
     const OwnClient = clientClass(this.#settings)
@@ -140,38 +86,15 @@ export class ConnectionPool {
     }
   }
 
-  /** From now on a wait that ends does so because the driver was closed, and no connection is handed on. */
-  refuse(): void {
-    this.#closed = true
-  }
-
   /** Whoever still uses a connection must have been told to stop. */
   async close(): Promise<void> {
     await this.#pool.end()
     await Promise.all([...this.#sessions.keys()].map((client) => endWithin(client, CANCEL_GRACE_MS)))
   }
 
-  #cancelled(cancellation: Cancellation): GatewayError {
-    return this.#closed ? closedError() : gatewayError(cancellation.reason ?? 'CANCELLED')
-  }
-
-  #waitedTooLong(phase: Phase): GatewayError {
-    if (phase === 'connecting' || this.#connecting === this.#settings.pool.max) {
-      return gatewayError('CONNECTOR_UNAVAILABLE', { reason: 'connecting took longer than the pool wait' })
-    }
-    const reason = `pool wait: all ${this.#settings.pool.max} connections busy, ${this.#queue.waiting} calls waiting`
-    return gatewayError('OVERLOADED', { reason })
-  }
-
-  #connect(connected: (lease: Result<Lease, GatewayError>) => void): void {
-    this.#connecting += 1
+  #connect(connected: (lease: Result<Lease<Session>, GatewayError>) => void): void {
     this.#pool.connect((error, client, release) => {
-      this.#connecting -= 1
-      if (client === undefined) {
-        this.#queue.release()
-        connected(fail(connectError(error)))
-        return
-      }
+      if (client === undefined) return connected(fail(connectError(error)))
       const session = this.#sessions.get(client) ?? this.#open(client)
       connected(ok({ session, giveBack: (reusable) => release(!reusable) }))
     })
@@ -208,10 +131,6 @@ export class ConnectionPool {
     const detail = detailOf(what, error)
     this.#surroundings.observe({ kind: 'driver.connection_lost', connector: this.#settings.id, detail })
   }
-}
-
-export function closedError(): GatewayError {
-  return gatewayError('CONNECTOR_UNAVAILABLE', { reason: 'the driver was closed' })
 }
 
 function clientClass({ pool }: ConnectorSettings): typeof Client {

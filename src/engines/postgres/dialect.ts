@@ -2,12 +2,12 @@ import { POSTGRES_PARAMS_MAX } from '../../core/limits.js'
 import type { AggregateFn } from '../../core/plan.js'
 import type { Dialect } from '../engine.js'
 import { compilePlan } from '../sql/compile.js'
-import type { SqlPieces } from '../sql/pieces.js'
-import type { Write } from '../sql/sql-writer.js'
+import { compileMutation, type MutationPieces } from '../sql/compile-mutation.js'
+import type { SqlWriter, Write } from '../sql/sql-writer.js'
 import { encodeCell } from './cells.js'
 import { compileCall } from './compile-call.js'
-import { compileMutation } from './compile-mutation.js'
 import { writeFilter } from './filters.js'
+import { writing } from './written-values.js'
 
 /** Types in `unknown` and `text` clothing whose values are short; read whole, they keep the form of their output. */
 const SHORT_TYPES: ReadonlySet<string> = new Set([
@@ -45,7 +45,15 @@ const METRICS = {
   max: 'max(',
 } as const satisfies Record<AggregateFn, string>
 
-const pieces: SqlPieces = {
+function writeMetric(w: SqlWriter, fn: AggregateFn, operand: Write | undefined): void {
+  w.keyword(METRICS[fn])
+  if (operand === undefined) w.keyword('*')
+  else operand(w)
+  w.keyword(')')
+}
+
+const pieces: MutationPieces = {
+  writing,
   style: { quoting: 'double', placeholders: 'dollar', paramsMax: POSTGRES_PARAMS_MAX },
   shortTypes: SHORT_TYPES,
   limitAtStart: () => {},
@@ -72,12 +80,13 @@ const pieces: SqlPieces = {
     operand(w)
     w.keyword('::text COLLATE "C")')
   },
-  plainest: (w, operand, type) => {
-    if (type.logical !== 'decimal') return operand(w)
+  extreme: (w, fn, operand, type) => {
+    if (type.logical !== 'decimal') return writeMetric(w, fn, operand)
     w.keyword('trim_scale(')
-    operand(w)
+    writeMetric(w, fn, operand)
     w.keyword(')')
   },
+  whole: (w, operand) => operand(w),
   shortened: (w, operand, type, charsMax) => {
     if (type.logical === 'bytes') {
       w.keyword('substring(')
@@ -89,12 +98,7 @@ const pieces: SqlPieces = {
       w.keyword('::text, ').wholeNumber(charsMax).keyword(')')
     }
   },
-  metric: (w, fn, operand: Write | undefined) => {
-    w.keyword(METRICS[fn])
-    if (operand === undefined) w.keyword('*')
-    else operand(w)
-    w.keyword(')')
-  },
+  metric: writeMetric,
 }
 
 /** Relies on a session with `DateStyle` ISO, `IntervalStyle` iso_8601, `bytea_output` hex and a fixed `TimeZone`. */

@@ -5,18 +5,23 @@ import { fail, ok, type Result } from '../../core/result.js'
 import type { SchemaModel } from '../../core/schema-model.js'
 import type { CompiledStatement } from '../../core/statement.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
-import {
-  type CallExecution,
+import { Calls, unavailableDriver } from '../driver/calls.js'
+import { closedError } from '../driver/lease-pool.js'
+import { runMutation, type TransactionEnd } from '../driver/run-mutation.js'
+import { stoppedError, tooLargeError } from '../driver/stoppable.js'
+import type {
+  CallExecution,
+  CallResult,
   Cancellation,
-  type CompiledCall,
-  type CompiledMutation,
-  type Driver,
-  type ExecuteOptions,
-  type Execution,
-  type Rows,
-  type WriteExecution,
+  CompiledCall,
+  CompiledMutation,
+  Driver,
+  ExecuteOptions,
+  Execution,
+  Rows,
+  WriteExecution,
 } from '../engine.js'
-import { ConnectionPool, closedError, type DriverSurroundings, type Lease, type Session } from './connection-pool.js'
+import { ConnectionPool, type DriverSurroundings, type Session } from './connection-pool.js'
 import {
   detailOf,
   FEATURE_NOT_SUPPORTED,
@@ -27,11 +32,10 @@ import {
 } from './errors.js'
 import { type CatalogReader, introspectCatalog } from './introspector.js'
 import { ShapesSeen } from './named-statements.js'
-import { runMutation } from './run-mutation.js'
 import { type ReadEnd, type ReadFrame, runRead } from './run-read.js'
 import { setSessionConstants, type Tls, tlsOf } from './session.js'
 import type { WireStatement } from './wire-query.js'
-import { type TransactionEnd, type TransactionParts, WriteTransaction } from './write-transaction.js'
+import { type TransactionParts, WriteTransaction } from './write-transaction.js'
 
 /**
  * A driver for one connector. It connects when it is first used, and again after every loss. A certificate authority file
@@ -50,31 +54,6 @@ export function createPostgresDriver(settings: ConnectorSettings, surroundings: 
   }
 }
 
-function unavailableDriver(error: GatewayError): Driver {
-  const execution = { outcome: fail(error), effect: 'none' as const, queueMs: 0, dbMs: 0 }
-  return {
-    connections: { idle: 0, busy: 0 },
-    introspect: async () => fail(error),
-    execute: async () => execution,
-    mutate: async () => execution,
-    call: async () => execution,
-    close: async () => {},
-  }
-}
-
-/** How a use of a session ended, and whether the session may serve another. */
-interface Used<T> {
-  readonly end: T
-  readonly reusable: boolean
-}
-
-interface Timed<T> {
-  /** The error of a call that never had a connection. */
-  readonly used: Result<T, GatewayError>
-  readonly queueMs: number
-  readonly dbMs: number
-}
-
 class PostgresDriver implements Driver {
   readonly #surroundings: DriverSurroundings
   /** Behind a pooler, where any session may serve the next transaction. */
@@ -83,9 +62,7 @@ class PostgresDriver implements Driver {
   /** Nothing but mutations and writing calls ever has one of these connections. */
   readonly #writes: ConnectionPool
   readonly #shapes = new ShapesSeen()
-  /** Of the calls and introspections under way, for `close`. */
-  readonly #active = new Set<Cancellation>()
-  #closed = false
+  readonly #calls: Calls
   #closing: Promise<void> | undefined
 
   constructor(settings: ConnectorSettings, tls: Tls, surroundings: DriverSurroundings) {
@@ -93,40 +70,30 @@ class PostgresDriver implements Driver {
     this.#pooled = settings.pool.mode === 'transaction' && setSessionConstants(settings.schemas)
     this.#reads = new ConnectionPool(settings, 'read', tls, surroundings)
     this.#writes = new ConnectionPool(settings, 'write', tls, surroundings)
+    this.#calls = new Calls(surroundings.nowMs)
   }
 
   async execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
     const frame = this.#frame(options, this.#pooled !== false || options.context !== undefined)
-    const { used, ...times } = await this.#use(this.#reads, options, async (session) => {
+    return this.#calls.read(this.#reads.leases, options, async (session) => {
       const end = await this.#read(session, statement, options, frame)
       return { end: rowsOf(end, options), reusable: isReusable(end) }
     })
-    return { outcome: used.ok ? used.value : used, ...times }
   }
 
   async mutate(mutation: CompiledMutation, options: ExecuteOptions): Promise<WriteExecution> {
-    return this.#write(options, (parts) => runMutation(mutation, parts))
+    return this.#write(options, (parts) => runMutation(mutation, new WriteTransaction(parts)))
   }
 
-  async call(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
-    const execution =
-      call.effect === 'read' ? await this.#callReading(call, options) : await this.#callWriting(call, options)
-    const { outcome } = execution
-    return outcome.ok ? { ...execution, outcome: ok(resultCells(call, outcome.value)) } : execution
+  call(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
+    return call.effect === 'read' ? this.#callReading(call, options) : this.#callWriting(call, options)
   }
 
-  async introspect(schemas: readonly string[]): Promise<Result<SchemaModel, GatewayError>> {
-    if (this.#closed) return fail(closedError())
-    const cancellation = new Cancellation()
-    this.#active.add(cancellation)
-    try {
+  introspect(schemas: readonly string[]): Promise<Result<SchemaModel, GatewayError>> {
+    return this.#calls.track((cancellation) =>
       // A connection of its own: a reload must not take a place from the calls it is meant not to disturb.
-      return await this.#reads.withOwn((session) =>
-        introspectCatalog(this.#catalogReader(session, cancellation), schemas),
-      )
-    } finally {
-      this.#active.delete(cancellation)
-    }
+      this.#reads.withOwn((session) => introspectCatalog(this.#catalogReader(session, cancellation), schemas)),
+    )
   }
 
   get connections() {
@@ -135,15 +102,14 @@ class PostgresDriver implements Driver {
   }
 
   close(): Promise<void> {
-    this.#closed = true
     this.#closing ??= this.#close()
     return this.#closing
   }
 
   async #close(): Promise<void> {
     const pools = [this.#reads, this.#writes]
-    for (const pool of pools) pool.refuse()
-    for (const cancellation of [...this.#active]) cancellation.request('CANCELLED')
+    for (const pool of pools) pool.leases.refuse()
+    this.#calls.stop()
     await Promise.all(pools.map((pool) => pool.close()))
   }
 
@@ -151,62 +117,34 @@ class PostgresDriver implements Driver {
     return { transaction, pooled: this.#pooled, ...(context === undefined ? {} : { context }) }
   }
 
-  /** Runs `use` on a connection of the pool, unless the call ends before there is one. */
-  async #use<T>(
-    pool: ConnectionPool,
-    options: ExecuteOptions,
-    use: (session: Session) => Promise<Used<T>>,
-  ): Promise<Timed<T>> {
-    const { cancellation } = options
-    const { nowMs } = this.#surroundings
-    if (this.#closed) return { used: fail(closedError()), queueMs: 0, dbMs: 0 }
-    if (cancellation.reason !== undefined) return { used: fail(gatewayError(cancellation.reason)), queueMs: 0, dbMs: 0 }
-    this.#active.add(cancellation)
-    try {
-      const askedMs = nowMs()
-      const lease = await pool.acquire(options)
-      const grantedMs = nowMs()
-      const queueMs = grantedMs - askedMs
-      if (!lease.ok) return { used: lease, queueMs, dbMs: 0 }
-      if (cancellation.reason !== undefined) {
-        pool.release(lease.value, true)
-        return { used: fail(gatewayError(cancellation.reason)), queueMs, dbMs: 0 }
-      }
-      const end = await releasing(pool, lease.value, use)
-      return { used: ok(end), queueMs, dbMs: nowMs() - grantedMs }
-    } finally {
-      this.#active.delete(cancellation)
-    }
-  }
-
-  async #write<T>(
+  #write<T>(
     options: ExecuteOptions,
     run: (parts: TransactionParts) => Promise<TransactionEnd<T>>,
-  ): Promise<Omit<TransactionEnd<T>, 'reusable'> & { readonly queueMs: number; readonly dbMs: number }> {
+  ): Promise<Omit<WriteExecution, 'outcome'> & { readonly outcome: Result<T, GatewayError> }> {
     const { nowMs } = this.#surroundings
-    const { used, ...times } = await this.#use(this.#writes, options, async (session) => {
-      const { reusable, ...end } = await run({ session, options, pooled: this.#pooled, nowMs })
-      return { end, reusable }
-    })
-    return used.ok ? { ...used.value, ...times } : { outcome: used, effect: 'none', ...times }
+    return this.#calls.write(this.#writes.leases, options, (session) =>
+      run({ session, options, pooled: this.#pooled, nowMs }),
+    )
   }
 
-  #callWriting({ statement, dryRun }: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
-    return this.#write<Rows>(options, async (parts) => {
+  #callWriting(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
+    return this.#write<CallResult>(options, async (parts) => {
       const transaction = new WriteTransaction(parts)
-      const rows = await transaction.run(statement)
-      if (!rows.ok) return transaction.rollBack(rows)
-      return dryRun ? transaction.undo(rows.value) : transaction.commit(rows.value)
+      const ran = await transaction.run(call.statement)
+      if (!ran.ok) return transaction.rollBack(ran)
+      const result = resultCells(call, ran.value.rows)
+      return call.dryRun ? transaction.undo(result) : transaction.commit(result)
     })
   }
 
-  async #callReading({ statement: { text, params } }: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
-    const { cancellation } = options
-    const { used, ...times } = await this.#use(this.#reads, options, async (session) => {
-      const end = await runRead(session, { text, params }, options, this.#frame(options, true), cancellation)
-      return { end: rowsOf(end, options), reusable: isReusable(end) }
+  async #callReading(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
+    const { text, params } = call.statement
+    const execution = await this.#calls.read(this.#reads.leases, options, async (session) => {
+      const end = await runRead(session, { text, params }, options, this.#frame(options, true), options.cancellation)
+      const rows = rowsOf(end, options)
+      return { end: rows.ok ? ok(resultCells(call, rows.value)) : rows, reusable: isReusable(end) }
     })
-    return { outcome: used.ok ? used.value : used, effect: 'none', ...times }
+    return { ...execution, effect: 'none' }
   }
 
   /** Statements that are used again get a name; one that the server has forgotten is sent again without. */
@@ -251,16 +189,6 @@ class PostgresDriver implements Driver {
   }
 }
 
-async function releasing<T>(
-  pool: ConnectionPool,
-  lease: Lease,
-  use: (session: Session) => Promise<Used<T>>,
-): Promise<T> {
-  const { end, reusable } = await use(lease.session)
-  pool.release(lease, reusable)
-  return end
-}
-
 function isReusable(end: ReadEnd): boolean {
   if (end.kind === 'rows') return true
   return end.kind === 'failed' && end.reusable && statementError(end.error).code !== 'CONNECTOR_UNAVAILABLE'
@@ -278,20 +206,16 @@ function rowsOf(
       return fail(end.schemaChanged === true ? { ...error, code: 'SCHEMA_CHANGED' } : error)
     }
     case 'too_large':
-      return fail(gatewayError('RESULT_TOO_LARGE', { reason: `the result passed ${limits.bytesMax} bytes` }))
-    case 'stopped': {
-      if (end.code === 'CANCELLED') return fail(gatewayError('CANCELLED'))
-      return fail(
-        gatewayError('TIMEOUT', { reason: `the statement ran longer than ${Math.round(limits.timeoutMs)} ms` }),
-      )
-    }
+      return fail(tooLargeError(limits.bytesMax))
+    case 'stopped':
+      return fail(stoppedError(end.code, limits.timeoutMs))
     default:
       return unreachable(end)
   }
 }
 
 /** A call without result columns has no rows, though the server answers with one that is empty. */
-function resultCells({ statement, cells }: CompiledCall, rows: Rows): Rows {
-  if (statement.columns.length === 0) return []
-  return cells === undefined ? rows : rows.map((row) => cells.map((cell) => row[cell] ?? null))
+function resultCells({ statement, cells }: CompiledCall, rows: Rows): CallResult {
+  if (statement.columns.length === 0) return { rows: [] }
+  return { rows: cells === undefined ? rows : rows.map((row) => cells.map((cell) => row[cell] ?? null)) }
 }

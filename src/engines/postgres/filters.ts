@@ -1,5 +1,6 @@
 import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
+import { safePattern } from '../sql/pattern.js'
 import type { SqlWriter } from '../sql/sql-writer.js'
 
 /**
@@ -48,13 +49,6 @@ export function boundText(type: ValueType, value: PlanValue): string {
   return type.logical === 'bytes' ? `\\x${Buffer.from(value, 'base64').toString('hex')}` : value
 }
 
-/** A pattern that ends in a lone backslash is an error to PostgreSQL; it means the backslash itself. */
-function safePattern(pattern: string): string {
-  let backslashes = 0
-  while (pattern.charCodeAt(pattern.length - 1 - backslashes) === 0x5c) backslashes++
-  return backslashes % 2 === 1 ? `${pattern}\\` : pattern
-}
-
 /** One condition, for any operator but `in` without values. */
 export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void {
   const { type } = column
@@ -67,7 +61,7 @@ export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void 
     case 'ilike':
       // Folds case by the column's collation, character by character; `C` folds ASCII letters alone. As text, so that the
       // padding of `char(n)` is no part of what a pattern has to match.
-      w.keyword('t.').identifier(column.name).keyword('::text ILIKE ').param(safePattern(filter.value))
+      w.column(column.name).keyword('::text ILIKE ').param(safePattern(filter.value))
       return
     case 'in':
       writeCompared(w, column, filter.op)
@@ -86,14 +80,14 @@ function writeCompared(w: SqlWriter, column: Column, op: Comparison): void {
   const { type, name } = column
   const symbol = OPERATORS[op]
   if (comparesAsText(type, op)) {
-    w.keyword('t.').identifier(name).keyword('::text ').keyword(symbol).keyword(' ')
+    w.column(name).keyword('::text ').keyword(symbol).keyword(' ')
     return
   }
   // The operators of enums and ranges do not see through a domain; beside an untyped NULL the domain becomes its base type.
   if (type.domain === true && (type.logical === 'enum' || type.logical === 'unknown')) {
-    w.keyword('coalesce(t.').identifier(name).keyword(', NULL)')
+    w.keyword('coalesce(').column(name).keyword(', NULL)')
   } else {
-    w.keyword('t.').identifier(name)
+    w.column(name)
   }
   // An extension's operators are not on the session's search path: unqualified, `citext` would compare as plain text.
   if (type.operatorSchema === undefined) w.keyword(' ').keyword(symbol).keyword(' ')
@@ -102,7 +96,7 @@ function writeCompared(w: SqlWriter, column: Column, op: Comparison): void {
 
 /** `IS NULL` on a composite asks about its fields; `IS DISTINCT FROM` asks about the value, and is the same on all others. */
 function writeNullTest(w: SqlWriter, column: Column, op: 'is_null' | 'not_null'): void {
-  w.keyword('t.').identifier(column.name)
+  w.column(column.name)
   if (column.type.logical === 'unknown')
     w.keyword(op === 'is_null' ? ' IS NOT DISTINCT FROM NULL' : ' IS DISTINCT FROM NULL')
   else w.keyword(op === 'is_null' ? ' IS NULL' : ' IS NOT NULL')

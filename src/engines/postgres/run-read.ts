@@ -1,6 +1,7 @@
 import { CANCEL_GRACE_MS } from '../../core/limits.js'
+import type { StopCode } from '../driver/stoppable.js'
 import { Cancellation, type SessionContext } from '../engine.js'
-import { type BatchEnd, runBatch, type StopCode, type WireSession } from './run-batch.js'
+import { type BatchEnd, runBatch, type WireSession } from './run-batch.js'
 import { setContext } from './session.js'
 import type { Row, WireStatement } from './wire-query.js'
 

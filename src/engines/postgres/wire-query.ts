@@ -1,3 +1,4 @@
+import { invariant } from '../../core/assert.js'
 import type { Param } from '../../core/statement.js'
 import { arrayLiteral } from './array-literal.js'
 import type { NamedUse } from './named-statements.js'
@@ -143,5 +144,7 @@ function send(connection: WireConnection, { text, params, named, flush }: WireSt
 }
 
 function paramText(param: Param): string | null {
-  return param === null || typeof param === 'string' ? param : arrayLiteral(param)
+  if (param === null || typeof param === 'string') return param
+  invariant(!('type' in param), 'parameters of PostgreSQL take their types from where they stand')
+  return arrayLiteral(param)
 }

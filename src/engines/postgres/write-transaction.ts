@@ -2,6 +2,8 @@ import { unreachable } from '../../core/assert.js'
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { CompiledStatement } from '../../core/statement.js'
+import type { Ran, TransactionEnd, WritingTransaction } from '../driver/run-mutation.js'
+import { TransactionClock, tooLargeError } from '../driver/stoppable.js'
 import { Cancellation, type ExecuteOptions, type Rows } from '../engine.js'
 import { sqlstateOf, statementError, writeError } from './errors.js'
 import { type BatchEnd, runBatch, type WireSession } from './run-batch.js'
@@ -42,39 +44,34 @@ export interface TransactionParts {
   readonly nowMs: () => number
 }
 
-/** `reusable`: whether the session may serve another call. */
-export interface TransactionEnd<T> {
-  readonly outcome: Result<T, GatewayError>
-  readonly effect: 'none' | 'committed' | 'unknown'
-  readonly reusable: boolean
-}
-
 /**
  * One writing transaction, from its first statement to its end, within the call's time as a whole. A cancellation ends it
  * at any moment before COMMIT is sent; from then on only the server knows what happens, and its answer is waited for.
  */
-export class WriteTransaction {
+export class WriteTransaction implements WritingTransaction {
   readonly #parts: TransactionParts
-  readonly #startedMs: number
+  readonly #clock: TransactionClock
   #begun = false
   /** Gone, or with a cancel on its way to it. */
   #sessionLost = false
 
   constructor(parts: TransactionParts) {
     this.#parts = parts
-    this.#startedMs = parts.nowMs()
+    this.#clock = new TransactionClock(parts.options, parts.nowMs)
   }
 
   /** The first statement begins the transaction, in the same round trip. */
-  async run({ text, params }: CompiledStatement): Promise<Result<Rows, GatewayError>> {
+  async run({ text, params }: CompiledStatement): Promise<Result<Ran, GatewayError>> {
     const { options, pooled } = this.#parts
     const before = this.#begun ? [] : opening(BEGIN, { ...options, pooled })
     this.#begun = true
-    const rows = await this.#send([...before, { text, params }])
-    return rows.ok ? ok(rows.value[before.length] ?? []) : rows
+    const answers = await this.#send([...before, { text, params }])
+    if (!answers.ok) return answers
+    // Every statement that writes returns what it wrote.
+    const rows = answers.value[before.length] ?? []
+    return ok({ rows, affected: rows.length })
   }
 
-  /** Ends a dry run: everything is undone, once what a commit would have checked was checked. */
   async undo<T>(value: T): Promise<TransactionEnd<T>> {
     const checked = await this.#send([CHECK_DEFERRED])
     return this.rollBack(checked.ok ? ok(value) : checked)
@@ -88,9 +85,13 @@ export class WriteTransaction {
 
   async commit<T>(value: T): Promise<TransactionEnd<T>> {
     const { session, options } = this.#parts
-    const stopped = this.#stopped()
+    const stopped = this.#clock.stopped
     if (stopped !== undefined) return this.rollBack<T>(fail(stopped))
-    const batch = { statements: [COMMIT, ...this.#tidying()], timeoutMs: this.#leftMs(), bytesMax: options.bytesMax }
+    const batch = {
+      statements: [COMMIT, ...this.#tidying()],
+      timeoutMs: this.#clock.leftMs,
+      bytesMax: options.bytesMax,
+    }
     return this.#committed(await runBatch(session, batch, new Cancellation()), value)
   }
 
@@ -122,10 +123,10 @@ export class WriteTransaction {
 
   async #send(statements: readonly WireStatement[]): Promise<Result<readonly Rows[], GatewayError>> {
     const { session, options } = this.#parts
-    const stopped = this.#stopped()
+    const stopped = this.#clock.stopped
     if (stopped !== undefined) return fail(stopped)
     const { bytesMax, cancellation } = options
-    const end = await runBatch(session, { statements, timeoutMs: this.#leftMs(), bytesMax }, cancellation)
+    const end = await runBatch(session, { statements, timeoutMs: this.#clock.leftMs, bytesMax }, cancellation)
     switch (end.kind) {
       case 'done':
         return ok(end.answers.map(({ rows }) => rows))
@@ -136,28 +137,13 @@ export class WriteTransaction {
       }
       case 'too_large':
         this.#sessionLost = true
-        return fail(gatewayError('RESULT_TOO_LARGE', { reason: `the result passed ${bytesMax} bytes` }))
+        return fail(tooLargeError(bytesMax))
       case 'stopped':
         this.#sessionLost = true
-        return fail(end.code === 'CANCELLED' ? gatewayError('CANCELLED') : this.#tooSlow())
+        return fail(this.#clock.errorOf(end.code))
       default:
         return unreachable(end)
     }
-  }
-
-  #stopped(): GatewayError | undefined {
-    const { reason } = this.#parts.options.cancellation
-    if (reason !== undefined) return gatewayError(reason)
-    return this.#leftMs() > 0 ? undefined : this.#tooSlow()
-  }
-
-  #leftMs(): number {
-    const { options, nowMs } = this.#parts
-    return Math.max(0, options.timeoutMs - (nowMs() - this.#startedMs))
-  }
-
-  #tooSlow(): GatewayError {
-    return gatewayError('TIMEOUT', { reason: `the transaction ran longer than ${this.#parts.options.timeoutMs} ms` })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { PlanValue, WriteValue } from '../../core/plan.js'
 import type { Column, LogicalType, ValueType } from '../../core/schema-model.js'
-import type { SqlWriter, Write } from '../sql/sql-writer.js'
+import type { WritePieces } from '../sql/pieces.js'
+import type { SqlWriter } from '../sql/sql-writer.js'
 import { equalMayLookDifferent } from '../sql/total-order.js'
 import { arrayOfJson } from './array-literal.js'
 import { boundText, writeFilter } from './filters.js'
@@ -14,7 +15,7 @@ function writtenText(type: ValueType, value: PlanValue): string {
  * What a column is set to. The parameter takes the column's own type, so that its input rules, its length and its domain
  * decide. `now` is the transaction's time, which an assignment turns into the column's type.
  */
-export function writeNewValue(w: SqlWriter, column: Column, value: WriteValue): void {
+function writeNewValue(w: SqlWriter, column: Column, value: WriteValue): void {
   if (value.kind === 'now') w.keyword('now()')
   else if (value.value === null) w.keyword('NULL')
   else w.param(writtenText(column.type, value.value))
@@ -52,21 +53,44 @@ function comparesNatively(type: ValueType): boolean {
  * Whether the column holds exactly this value, NULL included: `1.0` is not `1.00`, and `a` is not `A` even where the
  * column's own comparison says so. Where that is not sure, it is false.
  */
-export function writeHolds(w: SqlWriter, { name, type }: Column, value: PlanValue | null): void {
+function writeHolds(w: SqlWriter, { name, type }: Column, value: PlanValue | null): void {
   if (value === null) {
-    w.keyword('t.').identifier(name).keyword(' IS NOT DISTINCT FROM NULL')
+    w.column(name).keyword(' IS NOT DISTINCT FROM NULL')
   } else if (comparesNatively(type)) {
-    w.keyword('t.').identifier(name).keyword(' IS NOT DISTINCT FROM ').param(writtenText(type, value))
+    w.column(name).keyword(' IS NOT DISTINCT FROM ').param(writtenText(type, value))
   } else {
-    w.keyword('t.').identifier(name).keyword('::text COLLATE "C" IS NOT DISTINCT FROM ')
+    w.column(name).keyword('::text COLLATE "C" IS NOT DISTINCT FROM ')
     writeTyped(w, type, value)
     w.keyword('::text')
   }
 }
 
 /** Whether the column equals what the caller expects, as a filter by `eq` would find it; NULL equals NULL. */
-export function writeExpectation(column: Column, value: PlanValue | null): Write {
+function writeExpectation(w: SqlWriter, column: Column, value: PlanValue | null): void {
   const { type } = column
-  if (value === null || !type.equality || type.logical === 'array') return (w) => writeHolds(w, column, value)
-  return (w) => writeFilter(w, column, { column: column.name, op: 'eq', value })
+  if (value === null || !type.equality || type.logical === 'array') writeHolds(w, column, value)
+  else writeFilter(w, column, { column: column.name, op: 'eq', value })
+}
+
+export const writing: WritePieces = {
+  insertInto: (w, { ref }) => w.keyword('INSERT INTO ').table(ref).keyword(' AS t '),
+  noValues: (w) => w.keyword('DEFAULT VALUES'),
+  newValue: writeNewValue,
+  holds: writeHolds,
+  expectation: writeExpectation,
+  truth: (w, conditions, sure) => {
+    if (conditions === 'never') w.keyword('false')
+    else if (conditions.length === 0) w.keyword('true')
+    else if (sure) w.list(conditions, ' AND ', (write) => write(w))
+    else
+      w.keyword('coalesce(')
+        .list(conditions, ' AND ', (write) => write(w))
+        .keyword(', false)')
+  },
+  // The lock that the update itself will take: a stronger one would wait for rows that only refer to this one.
+  lockRows: (w, writesKey) => w.keyword(writesKey ? ' FOR UPDATE OF t' : ' FOR NO KEY UPDATE OF t'),
+  returns: () => true,
+  countedUp: () => {
+    throw new Error('invariant broken: PostgreSQL returns what it inserts')
+  },
 }

@@ -3,6 +3,7 @@ import { metricType } from '../../core/metric-type.js'
 import type { AggregatePlan, GetPlan, Metric, SearchPlan, ValidatedPlan } from '../../core/plan.js'
 import type { Column, Identifier } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
+import { areUnique } from '../../core/table-keys.js'
 import type { RowLimit, SqlPieces } from './pieces.js'
 import { SqlWriter, type Write } from './sql-writer.js'
 import {
@@ -15,7 +16,7 @@ import {
   writeFrom,
   writeWholeCell,
 } from './table-statement.js'
-import { areUnique, equalMayLookDifferent, type SortKey, sortKey, totalOrder, visibleKey } from './total-order.js'
+import { equalMayLookDifferent, type SortKey, sortKey, totalOrder, visibleKey } from './total-order.js'
 
 /** A read on its way to SQL. */
 interface Compilation extends TableStatement {
@@ -104,7 +105,9 @@ function writeAggregateOrder(c: Compilation, plan: AggregatePlan, groups: readon
     } else {
       const metric = plan.metrics[by.index]
       invariant(metric !== undefined, 'an order by metric names a metric of the plan')
-      add(`metric ${by.index}`, (w) => c.pieces.sortKey(w, metricOperand(c, metric), direction))
+      // Of no rows at all there is no sum, no average and no extreme.
+      const nullable = metric.fn !== 'count' && metric.fn !== 'count_distinct'
+      add(`metric ${by.index}`, (w) => c.pieces.sortKey(w, metricOperand(c, metric), direction, nullable))
     }
   }
   for (const group of groups) add(`group ${group.name}`, sortTerm(c, sortKey(group, 'asc')))
@@ -121,14 +124,20 @@ function writeMetricCell(c: Compilation, metric: Metric): ResultColumn {
   const column = metric.column === undefined ? undefined : columnOf(c, metric.column)
   const type = metricType(metric.fn, column?.type)
   invariant(type !== undefined, 'a metric fits its column')
-  const write = metricOperand(c, metric)
-  const picksOne = (metric.fn === 'min' || metric.fn === 'max') && equalMayLookDifferent(type)
-  return writeCell(c, metric.as, type, picksOne ? (w) => c.pieces.plainest(w, write, type) : write)
+  return writeCell(c, metric.as, type, extremeOf(c, metric) ?? metricOperand(c, metric))
+}
+
+/** The cell of an extreme of which equal values may be written differently. */
+function extremeOf(c: Compilation, { fn, column: name }: Metric): Write | undefined {
+  if ((fn !== 'min' && fn !== 'max') || name === undefined) return undefined
+  const column = columnOf(c, name)
+  if (!equalMayLookDifferent(column.type)) return undefined
+  return (w) => c.pieces.extreme(w, fn, operand(column), column.type)
 }
 
 function metricOperand(c: Compilation, metric: Metric): Write {
-  const column = metric.column === undefined ? undefined : operand(columnOf(c, metric.column))
-  return (w) => c.pieces.metric(w, metric.fn, column)
+  const column = metric.column === undefined ? undefined : columnOf(c, metric.column)
+  return (w) => c.pieces.metric(w, metric.fn, column && operand(column), column?.type)
 }
 
 function writeSelect(
@@ -146,8 +155,8 @@ function writeSelect(
 
 function sortTerm(c: Compilation, key: SortKey): Write {
   const column = operand(key.column)
-  const sorted: Write = key.form === 'native' ? column : (w) => c.pieces.textForm(w, column)
-  return (w) => c.pieces.sortKey(w, sorted, key.direction)
+  const sorted: Write = key.form === 'native' ? column : (w) => c.pieces.textForm(w, column, key.column.type)
+  return (w) => c.pieces.sortKey(w, sorted, key.direction, key.column.nullable)
 }
 
 function writeTerms(w: SqlWriter, terms: readonly Write[]): void {

@@ -31,11 +31,22 @@ function isNumberPart(unit: number): boolean {
   return isDigit(unit) || unit === DOT || unit === SMALL_E || unit === BIG_E || unit === PLUS || unit === MINUS
 }
 
+/** A column that was JSON when the catalog was read may hold any text by now, which must not become part of an answer. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /**
- * Takes valid JSON. A JSON string of the compact text when it holds a number that a double cannot hold, and when it is a
+ * What is no valid JSON is a JSON string of itself. A JSON string of the compact text when it holds a number that a double cannot hold, and when it is a
  * string that would be taken for such a text itself.
  */
 export function encodeJson(text: string): string {
+  if (!isJson(text)) return JSON.stringify(text)
   let compact = ''
   let keptFrom = 0
   let exact = true

@@ -1,5 +1,5 @@
-import type { AggregateFn, Direction, Filter } from '../../core/plan.js'
-import type { Column, ValueType } from '../../core/schema-model.js'
+import type { AggregateFn, Direction, Filter, PlanValue, WriteValue } from '../../core/plan.js'
+import type { Column, Table, ValueType } from '../../core/schema-model.js'
 import type { SqlStyle, SqlWriter, Write } from './sql-writer.js'
 
 /** `one`: a single row, whichever. `rows`: at most so many, as a parameter, so that calls with different limits share a statement. */
@@ -18,16 +18,39 @@ export interface SqlPieces {
   limitAtEnd(w: SqlWriter, limit: RowLimit): void
   /** One condition that is true or not; `neq` is not true for NULL, and `in` without values never is. */
   filter(w: SqlWriter, column: Column, filter: Filter): void
-  /** Sorts with NULLs last ascending and first descending. */
-  sortKey(w: SqlWriter, operand: Write, direction: Direction): void
+  /** Sorts with NULLs last ascending and first descending; `nullable` tells whether there can be any. */
+  sortKey(w: SqlWriter, operand: Write, direction: Direction, nullable: boolean): void
   /** The operand's text, compared by its bytes: an order for types that have none and for equal values that look different. */
-  textForm(w: SqlWriter, operand: Write): void
+  textForm(w: SqlWriter, operand: Write, type: ValueType): void
   /** In a group of equal values: the text of the one that comes first by its bytes, whatever order the rows lie in. */
   representative(w: SqlWriter, operand: Write): void
-  /** A value of this type in the one form that all values equal to it have, where the engine has such a form. */
-  plainest(w: SqlWriter, operand: Write, type: ValueType): void
+  /** Of equal extremes that may look different, the same one whatever order the rows lie in. A cell, never sorted by. */
+  extreme(w: SqlWriter, fn: 'min' | 'max', operand: Write, type: ValueType): void
+  /** The operand as a result cell, where it is given whole. */
+  whole(w: SqlWriter, operand: Write, type: ValueType): void
   /** The operand's first `charsMax` characters as the engine writes it, or its first `charsMax` bytes when it is `bytes`. */
   shortened(w: SqlWriter, operand: Write, type: ValueType, charsMax: number): void
-  /** `operand` is absent for a plain count of rows. */
-  metric(w: SqlWriter, fn: AggregateFn, operand: Write | undefined): void
+  /** `operand` and its type are absent for a plain count of rows. */
+  metric(w: SqlWriter, fn: AggregateFn, operand: Write | undefined, type: ValueType | undefined): void
+}
+
+/** The same for statements that write. */
+export interface WritePieces {
+  /** `INSERT INTO` and the table; from here the row has the name that what follows calls it by. */
+  insertInto(w: SqlWriter, table: Table): void
+  /** What stands in the place of columns and values when there are none. */
+  noValues(w: SqlWriter): void
+  newValue(w: SqlWriter, column: Column, value: WriteValue): void
+  /** Whether the column holds exactly this value, NULL included: `1.0` is not `1.00`. Not sure is no. Never NULL. */
+  holds(w: SqlWriter, column: Column, value: PlanValue | null): void
+  /** Whether the column equals this value as a filter by `eq` would find it; NULL equals NULL. */
+  expectation(w: SqlWriter, column: Column, value: PlanValue | null): void
+  /** A result cell: `t` where every condition holds, `f` where one does not or, unless they are `sure` not to be, is NULL. */
+  truth(w: SqlWriter, conditions: readonly Write[] | 'never', sure: boolean): void
+  /** Locks the rows that a statement reads until the transaction ends. `writesKey`: other rows may refer to what changes. */
+  lockRows(w: SqlWriter, writesKey: boolean): void
+  /** Whether a statement that writes the table returns the rows as written. */
+  returns(table: Table, written: 'insert' | 'update'): boolean
+  /** The value that the database has just counted up to, in the same session. */
+  countedUp(w: SqlWriter): void
 }

@@ -45,6 +45,7 @@ export class SqlWriter {
   readonly #style: SqlStyle
   readonly #params: Param[] = []
   #text = ''
+  #row: Identifier | undefined
 
   constructor(style: SqlStyle) {
     this.#style = style
@@ -59,6 +60,19 @@ export class SqlWriter {
   identifier(name: Identifier): this {
     invariant(name !== '' && !name.includes('\0'), 'an identifier is not empty and holds no NUL')
     this.#text += quoted(this.#style.quoting, name)
+    return this
+  }
+
+  /** A column of the statement's table, by the name that the row has in it: a bare name could also mean a result column. */
+  column(name: Identifier): this {
+    return this.#row === undefined
+      ? this.keyword('t.').identifier(name)
+      : this.identifier(this.#row).keyword('.').identifier(name)
+  }
+
+  /** From here on the table's row goes by this name instead of `t`: where an engine takes no alias. */
+  rowIs(name: Identifier | undefined): this {
+    this.#row = name
     return this
   }
 

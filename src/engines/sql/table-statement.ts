@@ -28,7 +28,7 @@ export function columnOf({ visible, table }: TableStatement, name: Identifier): 
 /** A column by its table's alias: a bare name could also mean a result column of the same statement. */
 export function operand(column: Column): Write {
   return (w) => {
-    w.keyword('t.').identifier(column.name)
+    w.column(column.name)
   }
 }
 
@@ -52,13 +52,13 @@ export function cutOf(c: CellWriter, type: ValueType): { readonly charsMax?: num
 /** Writes the cell whole, or one character beyond the longest the caller may get, so that the cut can be told. */
 export function writeCell(c: CellWriter, name: string, type: ValueType, write: Write): ResultColumn {
   const cut = cutOf(c, type)
-  if (cut.charsMax === undefined) write(c.w)
+  if (cut.charsMax === undefined) c.pieces.whole(c.w, write, type)
   else c.pieces.shortened(c.w, write, type, cut.charsMax + 1)
   return { name, type, ...cut }
 }
 
 export function writeWholeCell(c: CellWriter, column: Column): ResultColumn {
-  operand(column)(c.w)
+  c.pieces.whole(c.w, operand(column), column.type)
   return { name: column.agentName, type: column.type }
 }
 
@@ -82,8 +82,12 @@ export function writeFrom(c: TableStatement): void {
 
 /** ` WHERE` with filters and scope together, or nothing. */
 export function writeConditions(c: TableStatement, filters: readonly Filter[], scope: Scope): void {
-  const conditions = [...filters.map((filter) => condition(c, filter)), ...scopeConditions(c, scope)]
-  if (conditions.length > 0) c.w.keyword(' WHERE ').list(conditions, ' AND ', (write) => write(c.w))
+  writeWhere(c.w, [...filters.map((filter) => condition(c, filter)), ...scopeConditions(c, scope)])
+}
+
+/** ` WHERE` all of them, or nothing. */
+export function writeWhere(w: SqlWriter, conditions: readonly Write[]): void {
+  if (conditions.length > 0) w.keyword(' WHERE ').list(conditions, ' AND ', (write) => write(w))
 }
 
 /** All must hold. A scope that offers no group at all lets no row through. */

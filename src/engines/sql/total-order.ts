@@ -1,5 +1,6 @@
 import type { Direction, Order } from '../../core/plan.js'
 import type { Column, Identifier, LogicalType, Table, ValueType } from '../../core/schema-model.js'
+import { areUnique } from '../../core/table-keys.js'
 
 /** One term of an `ORDER BY`: the column in its own order, or by the bytes of its text. */
 export interface SortKey {
@@ -22,19 +23,15 @@ const EQUAL_LOOKS_EQUAL: ReadonlySet<LogicalType> = new Set([
 
 /**
  * Whether two equal values of the type may be written differently, so that which of them is shown would depend on where
- * rows lie. A decimal with a declared scale always has that scale; text does so unless an extension compares it its own way.
+ * rows lie. A decimal with a declared scale always has that scale; text does so
+ * unless an extension or its collation compares it loosely.
  */
 export function equalMayLookDifferent(type: ValueType): boolean {
   if (type.logical === 'decimal') return !type.native.includes('(')
-  if (type.logical === 'text') return type.operatorSchema !== undefined
+  if (type.logical === 'text') return type.operatorSchema !== undefined || type.looseEquality === true
   // Floats differ in the sign of zero alone, which no result shows.
   if (type.logical === 'float' || type.logical === 'time') return false
   return !EQUAL_LOOKS_EQUAL.has(type.logical)
-}
-
-/** Whether no two rows can share these columns' values, none of them NULL. */
-export function areUnique(table: Table, names: ReadonlySet<Identifier>): boolean {
-  return [table.primaryKey, ...table.uniqueKeys].some((key) => key.length > 0 && key.every((name) => names.has(name)))
 }
 
 /**

@@ -4,6 +4,7 @@ import type { ValidatedCall, ValidatedMutation } from '../../src/core/plan.js'
 import { ok, type Result } from '../../src/core/result.js'
 import type { Routine, SchemaModel, Table } from '../../src/core/schema-model.js'
 import type { Param } from '../../src/core/statement.js'
+import { createEngine } from '../../src/engines/create-engine.js'
 import {
   type CallExecution,
   Cancellation,
@@ -13,8 +14,6 @@ import {
   type Rows,
   type WriteExecution,
 } from '../../src/engines/engine.js'
-import { postgresDialect } from '../../src/engines/postgres/dialect.js'
-import { createPostgresDriver } from '../../src/engines/postgres/driver.js'
 import type { Observation } from '../../src/observe/observation.js'
 import type { ConnectorSettings } from '../../src/threads/messages.js'
 import { statement } from './postgres.js'
@@ -24,6 +23,8 @@ export interface Read {
   readonly queueMs: number
   readonly dbMs: number
 }
+
+export type RowsOfCall = Omit<CallExecution, 'outcome'> & { readonly outcome: Result<Rows, GatewayError> }
 
 export interface TestDriver {
   readonly driver: Driver
@@ -36,7 +37,10 @@ export interface TestDriver {
   cell(text: string, options?: Partial<ExecuteOptions>): Promise<string | null>
   /** Mutations and calls, as the policy would have let them through. */
   mutate(mutation: ValidatedMutation, options?: Partial<ExecuteOptions>): Promise<WriteExecution>
-  call(call: ValidatedCall, options?: Partial<ExecuteOptions>): Promise<CallExecution>
+  /** The rows of the statement's columns. */
+  call(call: ValidatedCall, options?: Partial<ExecuteOptions>): Promise<RowsOfCall>
+  /** The same with the result sets that only the call describes. */
+  callSets(call: ValidatedCall, options?: Partial<ExecuteOptions>): Promise<CallExecution>
   /** The model of the schemas that the settings name. */
   schema(): Promise<SchemaModel>
 }
@@ -61,7 +65,7 @@ export function settingsOf(
 /** A driver that is closed when the test ends. */
 export function testDriver(t: TestContext, settings: ConnectorSettings): TestDriver {
   const observed: Observation[] = []
-  const driver = createPostgresDriver(settings, {
+  const { dialect, driver } = createEngine(settings, {
     observe: (observation) => observed.push(observation),
     nowMs: () => performance.now(),
   })
@@ -84,14 +88,20 @@ export function testDriver(t: TestContext, settings: ConnectorSettings): TestDri
     if (!result.ok) throw new Error(JSON.stringify(result.error))
     return result.value.rows[0]?.[0] ?? null
   }
+  const callSets: TestDriver['callSets'] = (call, options) => driver.call(dialect.compileCall(call), limits(options))
   return {
     driver,
     observed,
     run,
     timed,
     cell,
-    mutate: (mutation, options) => driver.mutate(postgresDialect.compileMutation(mutation), limits(options)),
-    call: (call, options) => driver.call(postgresDialect.compileCall(call), limits(options)),
+    mutate: (mutation, options) => driver.mutate(dialect.compileMutation(mutation), limits(options)),
+    call: async (call, options) => {
+      const execution = await callSets(call, options)
+      const { outcome: end } = execution
+      return { ...execution, outcome: end.ok ? ok(end.value.rows) : end }
+    },
+    callSets,
     schema: async () => {
       const model = await driver.introspect(settings.schemas)
       if (!model.ok) throw new Error(JSON.stringify(model.error))

@@ -1,0 +1,19 @@
+import type { EngineName } from './schema-model.js'
+
+/** What one engine can do and another cannot. Everything that depends on it asks here. */
+export interface EngineCapabilities {
+  /** A call of a procedure can be undone once it ended well. Where a procedure may commit by itself, it cannot. */
+  readonly procedureDryRun: boolean
+  /** Identity, roles and claims can be set for one transaction alone. */
+  readonly sessionContext: boolean
+  /** Statements can run behind a pooler that gives a connection for one transaction at a time. */
+  readonly transactionPooling: boolean
+  /** A connection sees one database of several schemas; otherwise the database is the one schema. */
+  readonly schemas: boolean
+}
+
+export const ENGINE_CAPABILITIES: Readonly<Record<EngineName, EngineCapabilities>> = {
+  postgres: { procedureDryRun: true, sessionContext: true, transactionPooling: true, schemas: true },
+  mysql: { procedureDryRun: false, sessionContext: false, transactionPooling: false, schemas: false },
+  sqlserver: { procedureDryRun: true, sessionContext: true, transactionPooling: false, schemas: true },
+}

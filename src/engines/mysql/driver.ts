@@ -1,0 +1,174 @@
+import { unreachable } from '../../core/assert.js'
+import { type GatewayError, gatewayError } from '../../core/errors.js'
+import { INTROSPECTION_BYTES_MAX, INTROSPECTION_TIMEOUT_MS } from '../../core/limits.js'
+import { fail, ok, type Result } from '../../core/result.js'
+import type { SchemaModel } from '../../core/schema-model.js'
+import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
+import type { ConnectorSettings } from '../../threads/messages.js'
+import { Calls, unavailableDriver } from '../driver/calls.js'
+import { closedError } from '../driver/lease-pool.js'
+import { runMutation, type TransactionEnd } from '../driver/run-mutation.js'
+import { stoppedError, tooLargeError } from '../driver/stoppable.js'
+import type {
+  CallExecution,
+  Cancellation,
+  CompiledCall,
+  CompiledMutation,
+  Driver,
+  ExecuteOptions,
+  Execution,
+  Rows,
+  WriteExecution,
+} from '../engine.js'
+import { isNumberNoMore } from './cell-text.js'
+import { ConnectionPool, type DriverSurroundings, type Session } from './connection-pool.js'
+import { detailOf, reasonOf, statementError } from './errors.js'
+import { type CatalogReader, introspectCatalog } from './introspector.js'
+import { runCall } from './run-call.js'
+import { type Tls, tlsOf } from './session.js'
+import { type Answer, runStatement, type WireEnd, type WireStatement } from './wire.js'
+import { type TransactionParts, WriteTransaction } from './write-transaction.js'
+
+/** As many of the catalog's queries as can see one state of it. */
+const BEGIN_INTROSPECTION: WireStatement = { kind: 'control', text: 'START TRANSACTION READ ONLY' }
+
+/**
+ * A driver for one connector. It connects when it is first used, and again after every loss. A certificate authority file
+ * that cannot be read makes it answer CONNECTOR_UNAVAILABLE, as an unreachable server does.
+ */
+export function createMysqlDriver(settings: ConnectorSettings, surroundings: DriverSurroundings): Driver {
+  try {
+    return new MysqlDriver(settings, tlsOf(settings.connection), surroundings)
+  } catch (error) {
+    return unavailableDriver(
+      gatewayError('CONNECTOR_UNAVAILABLE', {
+        reason: reasonOf('tls ca_file', error),
+        detail: detailOf('tls ca_file', error),
+      }),
+    )
+  }
+}
+
+class MysqlDriver implements Driver {
+  readonly #surroundings: DriverSurroundings
+  readonly #database: string
+  readonly #reads: ConnectionPool
+  /** Nothing but mutations and writing calls ever has one of these connections. */
+  readonly #writes: ConnectionPool
+  readonly #calls: Calls
+  #closing: Promise<void> | undefined
+
+  constructor(settings: ConnectorSettings, tls: Tls, surroundings: DriverSurroundings) {
+    this.#surroundings = surroundings
+    this.#database = settings.connection.database
+    this.#reads = new ConnectionPool(settings, 'read', tls, surroundings)
+    this.#writes = new ConnectionPool(settings, 'write', tls, surroundings)
+    this.#calls = new Calls(surroundings.nowMs)
+  }
+
+  execute({ text, params, columns }: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
+    return this.#calls.read(this.#reads.leases, options, async (session) => {
+      for (const limit of session.limited(options.timeoutMs)) {
+        const end = await runStatement(session, limit, options, options.cancellation)
+        if (end.kind !== 'done') return { end: rowsOf(end, options), reusable: false }
+      }
+      const statement = { kind: 'prepared', text, params } as const
+      const end = await runStatement(session, statement, options, options.cancellation, columns)
+      if (end.kind === 'done' && hasOtherTypes(end.answer, columns)) return { end: fail(otherTypes()), reusable: true }
+      return { end: rowsOf(end, options), reusable: isReusable(end) }
+    })
+  }
+
+  mutate(mutation: CompiledMutation, options: ExecuteOptions): Promise<WriteExecution> {
+    return this.#transaction(this.#writes, options, (parts) => runMutation(mutation, new WriteTransaction(parts)))
+  }
+
+  call(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
+    const reading = call.effect === 'read' ? ({ reading: true } as const) : {}
+    const pool = call.effect === 'read' ? this.#reads : this.#writes
+    return this.#transaction(pool, options, (parts) => runCall(call, new WriteTransaction({ ...parts, ...reading })))
+  }
+
+  introspect(_schemas: readonly string[]): Promise<Result<SchemaModel, GatewayError>> {
+    return this.#calls.track((cancellation) =>
+      // A connection of its own: a reload must not take a place from the calls it is meant not to disturb.
+      this.#reads.withOwn(async (session) => {
+        const read = this.#catalogReader(session, cancellation)
+        const begun = await read(BEGIN_INTROSPECTION)
+        if (!begun.ok) return begun
+        return introspectCatalog((text, params) => read({ kind: 'prepared', text, params }), this.#database)
+      }),
+    )
+  }
+
+  get connections() {
+    const [reads, writes] = [this.#reads.connections, this.#writes.connections]
+    return { idle: reads.idle + writes.idle, busy: reads.busy + writes.busy }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const pools = [this.#reads, this.#writes]
+    for (const pool of pools) pool.leases.refuse()
+    this.#calls.stop()
+    await Promise.all(pools.map((pool) => pool.close()))
+  }
+
+  #transaction<T>(
+    pool: ConnectionPool,
+    options: ExecuteOptions,
+    run: (parts: TransactionParts) => Promise<TransactionEnd<T>>,
+  ): Promise<Omit<WriteExecution, 'outcome'> & { readonly outcome: Result<T, GatewayError> }> {
+    const { nowMs } = this.#surroundings
+    return this.#calls.write(pool.leases, options, (session) => run({ session, options, nowMs }))
+  }
+
+  #catalogReader(
+    session: Session,
+    cancellation: Cancellation,
+  ): (statement: WireStatement) => ReturnType<CatalogReader> {
+    const { nowMs } = this.#surroundings
+    const deadlineMs = nowMs() + INTROSPECTION_TIMEOUT_MS
+    return async (statement) => {
+      if (cancellation.reason !== undefined) return fail(closedError())
+      const limits = { timeoutMs: Math.max(1, deadlineMs - nowMs()), bytesMax: INTROSPECTION_BYTES_MAX }
+      return rowsOf(await runStatement(session, statement, limits, cancellation), limits)
+    }
+  }
+}
+
+function hasOtherTypes({ sets }: Answer, columns: readonly ResultColumn[]): boolean {
+  const fields = sets[0]?.fields ?? []
+  return fields.length === columns.length && fields.some((field, i) => isNumberNoMore(field, columns[i]))
+}
+
+function otherTypes(): GatewayError {
+  return gatewayError('SCHEMA_CHANGED', { reason: 'a column is no longer of the type that it had in the catalog' })
+}
+
+function isReusable(end: WireEnd): boolean {
+  if (end.kind === 'done') return true
+  return end.kind === 'failed' && statementError(end.error).code !== 'CONNECTOR_UNAVAILABLE'
+}
+
+function rowsOf(
+  end: WireEnd,
+  limits: { readonly timeoutMs: number; readonly bytesMax: number },
+): Result<Rows, GatewayError> {
+  switch (end.kind) {
+    case 'done':
+      return ok(end.answer.sets[0]?.rows ?? [])
+    case 'failed':
+      return fail(statementError(end.error))
+    case 'too_large':
+      return fail(tooLargeError(limits.bytesMax))
+    case 'stopped':
+      return fail(stoppedError(end.code, limits.timeoutMs))
+    default:
+      return unreachable(end)
+  }
+}

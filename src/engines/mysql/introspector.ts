@@ -1,0 +1,319 @@
+import { invariant } from '../../core/assert.js'
+import { type GatewayError, gatewayError } from '../../core/errors.js'
+import { REASON_CHARS_MAX } from '../../core/limits.js'
+import { agentColumnName, cleanText } from '../../core/names.js'
+import { fail, ok, type Result } from '../../core/result.js'
+import {
+  type Column,
+  catalogName,
+  type LoginFacts,
+  qualifiedName,
+  type Routine,
+  type SchemaModel,
+  type Table,
+  type TableRef,
+} from '../../core/schema-model.js'
+import { groupedRows, tablesHeld, textCell } from '../catalog/rows.js'
+import {
+  COLUMNS,
+  DATABASES,
+  FOREIGN_KEYS,
+  GRANTS,
+  MARIADB_INDEXES,
+  MYSQL_INDEXES,
+  PARAMETERS,
+  RELATIONS,
+  ROUTINES,
+  SERVER_FACTS,
+} from './catalog-queries.js'
+import { type Grant, type GrantTarget, holds, holdsEverywhere, parseGrant } from './grants.js'
+import { jsonColumns, type LongTexts, longTextsQuery } from './json-columns.js'
+import {
+  byCodeUnits,
+  byName,
+  type CatalogRow,
+  foreignKey,
+  index,
+  indexParts,
+  isPrimary,
+  type Parts,
+  uniqueKey,
+  wholeKey,
+  withToOneKeys,
+} from './keys.js'
+import { buildRoutine, parametersKey } from './routines.js'
+import { valueType } from './value-types.js'
+
+/** Runs one catalog query on one connection, `?` for each parameter; cells come back as text. */
+export type CatalogReader = (
+  text: string,
+  params: readonly string[],
+) => Promise<Result<readonly CatalogRow[], GatewayError>>
+
+interface ServerFacts {
+  /** Such as `10.11.14-MariaDB` or `8.4.3`. */
+  readonly version: string
+  readonly mariadb: boolean
+  readonly foldCase: boolean
+  readonly connectionsMax: number
+}
+
+/** Names of the columns that hold JSON although the catalog calls them text, by table. */
+type JsonColumns = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The rows of every catalog query. */
+interface Catalog {
+  readonly facts: ServerFacts
+  /** As the catalog spells it. */
+  readonly database: string
+  readonly grants: readonly Grant[]
+  readonly relations: readonly CatalogRow[]
+  readonly columns: readonly CatalogRow[]
+  readonly json: JsonColumns
+  readonly indexes: readonly CatalogRow[]
+  readonly foreignKeys: readonly CatalogRow[]
+  readonly routines: readonly CatalogRow[]
+  readonly parameters: readonly CatalogRow[]
+}
+
+/**
+ * The model of one database as the login can read it: what it may not SELECT is not part of it, nor is a routine that it may
+ * not EXECUTE. A database that does not exist, or in which the login may do nothing, is an error that names it.
+ */
+export async function introspectCatalog(
+  read: CatalogReader,
+  database: string,
+): Promise<Result<SchemaModel, GatewayError>> {
+  const catalog = await readCatalog(read, database)
+  if (!catalog.ok) return catalog
+  return ok({
+    engine: 'mysql',
+    serverVersion: catalog.value.facts.version,
+    tables: buildTables(catalog.value),
+    routines: buildRoutines(catalog.value),
+    login: loginFacts(catalog.value),
+  })
+}
+
+async function readCatalog(read: CatalogReader, wanted: string): Promise<Result<Catalog, GatewayError>> {
+  const factsRows = await read(SERVER_FACTS, [])
+  if (!factsRows.ok) return factsRows
+  const facts = serverFacts(factsRows.value)
+  const databases = await read(DATABASES, [wanted])
+  if (!databases.ok) return databases
+  const database = databaseNamed(databases.value, wanted, facts.foldCase)
+  if (database === undefined) return fail(missingDatabase(wanted))
+  const grants = await read(GRANTS, [])
+  if (!grants.ok) return grants
+  const relations = await read(RELATIONS, [database])
+  if (!relations.ok) return relations
+  const columns = await read(COLUMNS, [database])
+  if (!columns.ok) return columns
+  const json = facts.mariadb ? await readJson(read, longTexts(database, relations.value, columns.value)) : ok(new Map())
+  if (!json.ok) return json
+  const indexes = await read(facts.mariadb ? MARIADB_INDEXES : MYSQL_INDEXES, [database])
+  if (!indexes.ok) return indexes
+  const foreignKeys = await read(FOREIGN_KEYS, [database])
+  if (!foreignKeys.ok) return foreignKeys
+  const routines = await read(ROUTINES, [database])
+  if (!routines.ok) return routines
+  const parameters = await read(PARAMETERS, [database])
+  if (!parameters.ok) return parameters
+  return ok({
+    facts,
+    database,
+    grants: grants.value.flatMap((row) => parseGrant(textCell(row, 0)) ?? []),
+    relations: relations.value.toSorted((a, b) => byCodeUnits(textCell(a, 0), textCell(b, 0))),
+    columns: columns.value,
+    json: json.value,
+    indexes: indexes.value,
+    foreignKeys: foreignKeys.value,
+    routines: routines.value,
+    parameters: parameters.value,
+  })
+}
+
+async function readJson(read: CatalogReader, tables: readonly LongTexts[]): Promise<Result<JsonColumns, GatewayError>> {
+  if (tables.length === 0) return ok(new Map())
+  const rows = await read(longTextsQuery(tables), [])
+  return rows.ok ? ok(jsonColumns(tables, rows.value)) : rows
+}
+
+/** Of tables that are sure to open: one that does not would spoil the answer for all of them. */
+function longTexts(
+  database: string,
+  relations: readonly CatalogRow[],
+  columns: readonly CatalogRow[],
+): readonly LongTexts[] {
+  const sure = new Set(relations.filter((row) => row[4] === 'YES').map((row) => textCell(row, 0)))
+  const candidates = columns.filter(
+    (row) => textCell(row, 3) === 'longtext' && sure.has(textCell(row, 0)) && privileges(row).includes('select'),
+  )
+  return [...groupedRows(candidates, 0)].map(([name, rows]) => ({
+    ref: { schema: catalogName(database), name: catalogName(name) },
+    columns: rows.map((row) => catalogName(textCell(row, 1))),
+  }))
+}
+
+function serverFacts(rows: readonly CatalogRow[]): ServerFacts {
+  const [row] = rows
+  invariant(row !== undefined, 'the server says what it is')
+  const shown = textCell(row, 0)
+  const mariadb = shown.includes('MariaDB')
+  const number = /^\d+\.\d+\.\d+/.exec(shown)?.[0] ?? shown
+  const connections = Number(textCell(row, 2))
+  // Zero: no limit of its own.
+  const ofLogin = Number(textCell(row, 3))
+  return {
+    version: mariadb ? `${number}-MariaDB` : number,
+    mariadb,
+    foldCase: textCell(row, 1) !== '0',
+    connectionsMax: ofLogin === 0 ? connections : Math.min(connections, ofLogin),
+  }
+}
+
+/** The catalog compares without regard to case, and may list a namesake. */
+function databaseNamed(rows: readonly CatalogRow[], wanted: string, foldCase: boolean): string | undefined {
+  const names = rows.map((row) => textCell(row, 0))
+  if (names.includes(wanted)) return wanted
+  return foldCase ? names.find((name) => name.toLowerCase() === wanted.toLowerCase()) : undefined
+}
+
+function missingDatabase(wanted: string): GatewayError {
+  const reason = `the server has no database "${wanted}", or the login holds no rights in it`
+  return gatewayError('CONNECTOR_UNAVAILABLE', { reason: cleanText(reason, REASON_CHARS_MAX) })
+}
+
+function buildTables(catalog: Catalog): readonly Table[] {
+  const columns = groupedRows(
+    catalog.columns.filter((row) => privileges(row).includes('select')),
+    0,
+  )
+  const indexes = groupedRows(catalog.indexes, 0)
+  const foreignKeys = groupedRows(catalog.foreignKeys, 0)
+  const tables = catalog.relations.flatMap((relation) => {
+    const name = textCell(relation, 0)
+    const visible = columns.get(name)
+    if (visible === undefined || isBrokenView(relation)) return []
+    return [
+      buildTable(relation, catalog, {
+        columns: visible,
+        indexes: indexParts(indexes.get(name) ?? [], visible),
+        foreignKeys: byName(foreignKeys.get(name) ?? []).map(({ parts }) => parts),
+      }),
+    ]
+  })
+  return withToOneKeys(tables)
+}
+
+function privileges(column: CatalogRow): readonly string[] {
+  return textCell(column, 11).split(',')
+}
+
+function isView(relation: CatalogRow): boolean {
+  return textCell(relation, 1) === 'VIEW'
+}
+
+/** A view has no comment of its own: there is this word, or what is wrong with it in the server's language. */
+function isBrokenView(relation: CatalogRow): boolean {
+  return isView(relation) && relation[2] !== 'VIEW'
+}
+
+interface TableRows {
+  readonly columns: readonly CatalogRow[]
+  readonly indexes: readonly Parts[]
+  /** Columns of one key each. */
+  readonly foreignKeys: readonly (readonly CatalogRow[])[]
+}
+
+function buildTable(relation: CatalogRow, { database, facts, json }: Catalog, rows: TableRows): Table {
+  const view = isView(relation)
+  const name = textCell(relation, 0)
+  const inJson = json.get(name) ?? new Set()
+  const columns = rows.columns.map((row) => buildColumn(row, view, facts.mariadb, inJson))
+  const byColumn = new Map<string, Column>(columns.map((column) => [column.name, column]))
+  const [, , comment, rowCount, transactions] = relation
+  return {
+    ref: { schema: catalogName(database), name: catalogName(name) },
+    // Neither server shows such a login a number that would outlive a change of the name.
+    catalogId: name,
+    kind: view ? 'view' : 'table',
+    ...(view || comment === null || comment === undefined || comment === '' ? {} : { comment }),
+    columns,
+    primaryKey: rows.indexes.flatMap((parts) => (isPrimary(parts) ? (wholeKey(parts, byColumn) ?? []) : [])),
+    uniqueKeys: rows.indexes.flatMap((parts) => uniqueKey(parts, byColumn)),
+    foreignKeys: rows.foreignKeys.flatMap((keyRows) => foreignKey(keyRows, byColumn)),
+    indexes: rows.indexes.flatMap((parts) => index(parts, byColumn)),
+    ...(rowCount === null || rowCount === undefined || view ? {} : { rowEstimate: Number(rowCount) }),
+    ...(view || transactions === 'YES' ? {} : { notTransactional: true as const }),
+    ...(view || facts.mariadb ? {} : { insertReadBack: 'by_key' as const }),
+    ...(view ? {} : { updateReadBack: 'by_key' as const }),
+  }
+}
+
+function buildColumn(row: CatalogRow, view: boolean, mariadb: boolean, json: ReadonlySet<string>): Column {
+  const name = textCell(row, 1)
+  const generated = generatedKind(textCell(row, 8))
+  const comment = row[10]
+  return {
+    name: catalogName(name),
+    agentName: agentColumnName(name),
+    catalogId: Number(textCell(row, 2)),
+    type: valueType({
+      columnType: textCell(row, 3),
+      characterSet: row[4] ?? null,
+      collation: row[5] ?? null,
+      onlyJson: json.has(name),
+    }),
+    // MySQL keeps what it once knew of a view's columns.
+    nullable: view || textCell(row, 6) !== 'NO',
+    hasDefault: generated === 'by_default' || (generated === 'no' && hasDefault(row[7] ?? null, mariadb)),
+    generated,
+    ...(comment === null || comment === undefined || comment === '' ? {} : { comment }),
+  }
+}
+
+function generatedKind(extra: string): Column['generated'] {
+  if (/\b(VIRTUAL|STORED|PERSISTENT) GENERATED\b/i.test(extra)) return 'computed'
+  return /\bauto_increment\b/i.test(extra) ? 'by_default' : 'no'
+}
+
+/** MariaDB writes defaults as SQL, so a column that is NULL by default says so; MySQL writes text without quotes. */
+function hasDefault(written: string | null, mariadb: boolean): boolean {
+  return written !== null && !(mariadb && written.toUpperCase() === 'NULL')
+}
+
+function buildRoutines({ routines, parameters, database, grants, facts }: Catalog): readonly Routine[] {
+  const byRoutine = groupedRows(parameters, 0)
+  return routines
+    .filter((row) => {
+      const on = textCell(row, 0) === 'PROCEDURE' ? 'procedure' : 'function'
+      const target: GrantTarget = { on, schema: database, object: textCell(row, 1) }
+      return holds(grants, 'EXECUTE', target, facts.foldCase)
+    })
+    .map((row) => buildRoutine(database, row, byRoutine.get(parametersKey(row)) ?? []))
+    .sort((a, b) => byCodeUnits(a.ref.name, b.ref.name) || byCodeUnits(a.signature, b.signature))
+}
+
+/** No table has an owner here: who may alter or drop one can do with it what an owner could. */
+function loginFacts({ facts, database, grants, relations, columns }: Catalog): LoginFacts {
+  const refs = relations.map(
+    (row): TableRef => ({ schema: catalogName(database), name: catalogName(textCell(row, 0)) }),
+  )
+  const holding = (wanted: readonly string[], otherwise: ReadonlySet<string>): readonly string[] =>
+    refs
+      .filter(({ schema, name }) => {
+        const target: GrantTarget = { on: 'table', schema, object: name }
+        return otherwise.has(name) || wanted.some((privilege) => holds(grants, privilege, target, facts.foldCase))
+      })
+      .map(qualifiedName)
+  const writable = columns.filter((row) => privileges(row).some((each) => each === 'insert' || each === 'update'))
+  return {
+    superuser: holdsEverywhere(grants, 'SUPER'),
+    ...tablesHeld(
+      holding(['ALTER', 'DROP'], new Set()),
+      holding(['INSERT', 'UPDATE', 'DELETE'], new Set(writable.map((row) => textCell(row, 0)))),
+    ),
+    connectionsMax: facts.connectionsMax,
+  }
+}

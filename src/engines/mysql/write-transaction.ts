@@ -1,0 +1,208 @@
+import { unreachable } from '../../core/assert.js'
+import { type GatewayError, gatewayError } from '../../core/errors.js'
+import { fail, ok, type Result } from '../../core/result.js'
+import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
+import type { Ran, TransactionEnd, WritingTransaction } from '../driver/run-mutation.js'
+import { TransactionClock, tooLargeError } from '../driver/stoppable.js'
+import { Cancellation, type ExecuteOptions } from '../engine.js'
+import { DOES_NOT_EXIST, errnoOf, INTERRUPTED, NOT_ROLLED_BACK, statementError, writeError } from './errors.js'
+import { type Answer, runStatement, tidyUp, type WireEnd, type WireSession, type WireStatement } from './wire.js'
+
+const BEGIN: WireStatement = { kind: 'control', text: 'START TRANSACTION READ WRITE' }
+const BEGIN_READING: WireStatement = { kind: 'control', text: 'START TRANSACTION READ ONLY' }
+const COMMIT: WireStatement = { kind: 'control', text: 'COMMIT' }
+const ROLLBACK: WireStatement = { kind: 'control', text: 'ROLLBACK' }
+const SHOW_WARNINGS: WireStatement = { kind: 'control', text: 'SHOW WARNINGS' }
+/** Gone with its transaction, and so the proof that this is still the one that was begun. */
+const MARK: WireStatement = { kind: 'control', text: 'SAVEPOINT runku_call' }
+const CHECK_MARK: WireStatement = { kind: 'control', text: 'RELEASE SAVEPOINT runku_call' }
+
+/** A COMMIT that ends in one of these has been undone as a whole. Of any other failure, nothing is promised. */
+const UNDONE_AT_COMMIT: ReadonlySet<number> = new Set([
+  1205, // ER_LOCK_WAIT_TIMEOUT
+  1213, // ER_LOCK_DEADLOCK: other nodes of a cluster would not have it
+  1614, // ER_XA_RBDEADLOCK
+  3101, // ER_TRANSACTION_ROLLBACK_DURING_COMMIT
+])
+
+/** A session that can be made as it was before. */
+export interface RestorableSession extends WireSession {
+  restore(): Promise<boolean>
+}
+
+export interface TransactionParts {
+  readonly session: RestorableSession
+  readonly options: ExecuteOptions
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
+  /** Whether nothing can be written in it. Absent: something can. */
+  readonly reading?: true
+}
+
+/** `unsure`: nobody can tell any more. */
+export type Standing = 'stands' | 'gone' | 'unsure'
+
+/**
+ * One transaction, from its first statement to its end, within the call's time as a whole. A cancellation ends it at any
+ * moment before COMMIT is sent; from then on only the server knows what happens, and its answer is waited for.
+ */
+export class WriteTransaction implements WritingTransaction {
+  readonly #parts: TransactionParts
+  readonly #clock: TransactionClock
+  #begun = false
+  #called = false
+  /** Gone, or with a kill on its way to it. */
+  #sessionLost = false
+  /** Whether the session still answered when it was last spoken to. */
+  #answers = true
+
+  constructor(parts: TransactionParts) {
+    this.#parts = parts
+    this.#clock = new TransactionClock(parts.options, parts.nowMs)
+  }
+
+  async run(statement: CompiledStatement): Promise<Result<Ran, GatewayError>> {
+    const begun = await this.#begin([])
+    if (!begun.ok) return begun
+    const answer = await this.#prepared(statement)
+    if (!answer.ok) return answer
+    const { sets, affected } = answer.value
+    const [set] = sets
+    return ok(set === undefined ? { rows: [], affected } : { rows: set.rows, affected: set.rows.length })
+  }
+
+  /** Runs a call, which may end the transaction by itself: `standing` tells. Of each set `rowsMax` rows are kept. */
+  async call(statement: CompiledStatement, rowsMax: number): Promise<Result<Answer, GatewayError>> {
+    const marked = await this.#begin([MARK])
+    if (!marked.ok) return marked
+    this.#called = true
+    return this.#prepared(statement, rowsMax, [])
+  }
+
+  /** Whether the transaction that was begun for a call is still there. To be asked once. */
+  async standing(): Promise<Standing> {
+    if (!this.#called) return 'stands'
+    if (!this.#answers) return 'unsure'
+    const { session } = this.#parts
+    let end = await tidyUp(session, [CHECK_MARK])
+    // A kill that was meant for the call can come late, and then interrupts the question instead.
+    if (end.kind === 'failed' && errnoOf(end.error) === INTERRUPTED) end = await tidyUp(session, [CHECK_MARK])
+    if (end.kind === 'done') return 'stands'
+    return end.kind === 'failed' && errnoOf(end.error) === DOES_NOT_EXIST ? 'gone' : 'unsure'
+  }
+
+  /** Constraints hold at every moment here, so there is nothing to check before. */
+  undo<T>(value: T): Promise<TransactionEnd<T>> {
+    return this.rollBack(ok(value))
+  }
+
+  async rollBack<T>(outcome: Result<T, GatewayError>): Promise<TransactionEnd<T>> {
+    // A session that did not even begin one is not as it should be.
+    if (!this.#begun) return { outcome, effect: 'none', reusable: false }
+    // What was never committed is undone by the server with the session, however that ends.
+    if (this.#sessionLost) return { outcome, effect: 'none', reusable: false }
+    const end = await tidyUp(this.#parts.session, [ROLLBACK])
+    if (end.kind !== 'done') return { outcome, effect: 'none', reusable: false }
+    const kept = end.answer.warnings > 0 && (await this.#keptSomething())
+    const reusable = await this.#parts.session.restore()
+    return kept ? unknownEffect(KEPT, reusable) : { outcome, effect: 'none', reusable }
+  }
+
+  async commit<T>(value: T): Promise<TransactionEnd<T>> {
+    const { session, options } = this.#parts
+    const stopped = this.#clock.stopped
+    if (stopped !== undefined) return this.rollBack<T>(fail(stopped))
+    const limits = { timeoutMs: this.#clock.leftMs, bytesMax: options.bytesMax }
+    return this.#committed(await runStatement(session, COMMIT, limits, new Cancellation()), value)
+  }
+
+  /** What became of a COMMIT that was sent. Only the server's word counts, and without one the effect is unknown. */
+  async #committed<T>(end: WireEnd, value: T): Promise<TransactionEnd<T>> {
+    const { session } = this.#parts
+    const answered = end.kind === 'stopped' ? end.outcome : end
+    if (answered?.kind === 'done') {
+      return { outcome: ok(value), effect: 'committed', reusable: end.kind === 'done' && (await session.restore()) }
+    }
+    const number = answered?.kind === 'failed' ? errnoOf(answered.error) : undefined
+    const heard = answered?.kind === 'failed' ? statementError(answered.error).detail : undefined
+    if (answered?.kind !== 'failed' || number === undefined || !UNDONE_AT_COMMIT.has(number)) {
+      return unknownEffect(UNANSWERED, false, heard)
+    }
+    // The server also sends an error with its last breath: it must still be there to say no.
+    if ((await tidyUp(session, [ROLLBACK])).kind !== 'done') return unknownEffect(UNANSWERED, false, heard)
+    const error = end.kind === 'stopped' ? gatewayError(end.code) : writeError(answered.error)
+    const reusable = end.kind !== 'stopped' && (await session.restore())
+    return { outcome: fail(error), effect: 'none', reusable }
+  }
+
+  /** The first statement begins the transaction. */
+  async #begin(more: readonly WireStatement[]): Promise<Result<undefined, GatewayError>> {
+    if (this.#begun) return ok(undefined)
+    const { session, options, reading } = this.#parts
+    const begin = reading === true ? BEGIN_READING : BEGIN
+    for (const statement of [...session.limited(options.timeoutMs), begin, ...more]) {
+      const sent = await this.#send(statement)
+      if (!sent.ok) return sent
+      this.#begun ||= statement === begin
+    }
+    return ok(undefined)
+  }
+
+  #prepared(
+    { text, params, columns }: CompiledStatement,
+    rowsMax?: number,
+    described: readonly ResultColumn[] = columns,
+  ) {
+    return this.#send({ kind: 'prepared', text, params }, rowsMax, described)
+  }
+
+  async #send(
+    statement: WireStatement,
+    rowsMax?: number,
+    columns: readonly ResultColumn[] = [],
+  ): Promise<Result<Answer, GatewayError>> {
+    const { session, options, reading } = this.#parts
+    const stopped = this.#clock.stopped
+    if (stopped !== undefined) return fail(stopped)
+    const { bytesMax, cancellation } = options
+    const limits = { timeoutMs: this.#clock.leftMs, bytesMax, ...(rowsMax === undefined ? {} : { rowsMax }) }
+    const end = await runStatement(session, statement, limits, cancellation, columns)
+    switch (end.kind) {
+      case 'done':
+        return ok(end.answer)
+      case 'failed': {
+        const error = reading === true ? statementError(end.error) : writeError(end.error)
+        this.#sessionLost = error.code === 'CONNECTOR_UNAVAILABLE'
+        this.#answers = !this.#sessionLost
+        return fail(error)
+      }
+      case 'too_large':
+        this.#sessionLost = true
+        this.#answers = false
+        return fail(tooLargeError(bytesMax))
+      case 'stopped':
+        this.#sessionLost = true
+        this.#answers = end.outcome !== undefined && end.outcome.kind !== 'too_large'
+        return fail(this.#clock.errorOf(end.code))
+      default:
+        return unreachable(end)
+    }
+  }
+
+  /** A table of an engine without transactions keeps what was written, and the rollback says so by a warning. */
+  async #keptSomething(): Promise<boolean> {
+    const end = await tidyUp(this.#parts.session, [SHOW_WARNINGS])
+    if (end.kind !== 'done') return true
+    const rows = end.answer.sets[0]?.rows ?? []
+    return rows.some(([, number]) => number === String(NOT_ROLLED_BACK))
+  }
+}
+
+const UNANSWERED = 'the connection was lost before COMMIT was answered'
+const KEPT = 'a table that cannot undo changes was written before the transaction was rolled back'
+
+/** `detail`: what was heard last, for the operator. */
+export function unknownEffect<T>(reason: string, reusable: boolean, detail?: string): TransactionEnd<T> {
+  const error = gatewayError('DB_EFFECT_UNKNOWN', { reason, ...(detail === undefined ? {} : { detail }) })
+  return { outcome: fail(error), effect: 'unknown', reusable }
+}

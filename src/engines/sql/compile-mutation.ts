@@ -1,0 +1,216 @@
+import { invariant } from '../../core/assert.js'
+import type { Filter, MutationPlan, ValidatedMutation } from '../../core/plan.js'
+import type { Column, Identifier, Table } from '../../core/schema-model.js'
+import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
+import { areUnique, insertKey, isCountedUp } from '../../core/table-keys.js'
+import type { CompiledMutation } from '../engine.js'
+import type { SqlPieces, WritePieces } from './pieces.js'
+import { SqlWriter, type Write } from './sql-writer.js'
+import {
+  scopeConditions,
+  type TableStatement,
+  writeColumnCells,
+  writeConditions,
+  writeFrom,
+  writeWhere,
+} from './table-statement.js'
+
+/** What an engine writes its own way. */
+export type MutationPieces = SqlPieces & { readonly writing: WritePieces }
+
+/** One statement of a mutation on its way to SQL. */
+interface Writing extends TableStatement {
+  readonly mutation: ValidatedMutation
+  readonly writing: WritePieces
+}
+
+type KeyedPlan = Extract<MutationPlan, { key: unknown }>
+
+/**
+ * ValidatedMutation → CompiledMutation. Rows are judged as the statement leaves them: what a BEFORE trigger makes of a row
+ * counts, what an AFTER trigger does to it later is the database's own.
+ */
+export function compileMutation(mutation: ValidatedMutation, pieces: MutationPieces): CompiledMutation {
+  const { plan, table, limits } = mutation
+  const writing = (): Writing => ({
+    mutation,
+    table,
+    visible: new Map(table.columns.map((column) => [column.name, column])),
+    limits,
+    pieces,
+    writing: pieces.writing,
+    w: new SqlWriter(pieces.style),
+  })
+  const common = { maxAffectedRows: limits.maxAffectedRows, dryRun: plan.dryRun }
+  if (plan.kind === 'create') {
+    if (pieces.writing.returns(table, 'insert')) return { ...common, write: compileInsert(writing(), true) }
+    return { ...common, write: compileInsert(writing(), false), readBack: readInserted(writing()) }
+  }
+  const lock = compileLock(writing(), plan)
+  if (pieces.writing.returns(table, 'update')) return { ...common, lock, write: compileUpdate(writing(), plan, true) }
+  return { ...common, lock, write: compileUpdate(writing(), plan, false), readBack: readUpdated(writing(), plan) }
+}
+
+function compileInsert(c: Writing, returning: boolean): CompiledStatement {
+  const { writes } = c.mutation
+  c.writing.insertInto(c.w, c.table)
+  if (writes.length === 0) {
+    c.writing.noValues(c.w)
+  } else {
+    c.w.keyword('(').list(writes, ', ', ({ column }) => c.w.identifier(column.name))
+    c.w.keyword(') VALUES (').list(writes, ', ', ({ column, value }) => c.writing.newValue(c.w, column, value))
+    c.w.keyword(')')
+  }
+  return returning ? writeReturning(c) : writtenOnly(c)
+}
+
+function compileUpdate(c: Writing, plan: KeyedPlan, returning: boolean): CompiledStatement {
+  const { writes, scope } = c.mutation
+  invariant(writes.length > 0, 'an update writes at least one column')
+  c.w.keyword('UPDATE ').table(c.table.ref).keyword(' AS t SET ')
+  c.w.list(writes, ', ', ({ column, value }) => {
+    c.w.identifier(column.name).keyword(' = ')
+    c.writing.newValue(c.w, column, value)
+  })
+  writeConditions(c, plan.key, scope)
+  return returning ? writeReturning(c) : writtenOnly(c)
+}
+
+/** A statement without rows still knows the columns that the mutation has for a result. */
+function writtenOnly(c: Writing): CompiledStatement {
+  const { mutation, limits, pieces } = c
+  const cells = writeColumnCells(
+    { limits, pieces, w: new SqlWriter(pieces.style) },
+    mutation.returning,
+    keyOf(mutation),
+  )
+  return c.w.finish(cells)
+}
+
+function writeReturning(c: Writing): CompiledStatement {
+  c.w.keyword(' RETURNING ')
+  return c.w.finish(writeJudged(c))
+}
+
+/** The result columns as the row is now written, then whether it is in scope: a predicate that is NULL does not hold. */
+function writeJudged(c: Writing): readonly ResultColumn[] {
+  const columns = writeResult(c)
+  if (columns.length > 0) c.w.keyword(', ')
+  c.writing.truth(c.w, scopeConditions(c, c.mutation.writtenScope), false)
+  return columns
+}
+
+/** Reads the row that was inserted: by what was written into its key, and by what the database counted up. */
+function readInserted(c: Writing): CompiledStatement {
+  const key = insertKey(c.table)
+  invariant(key !== undefined, 'a row that is not returned is created only where a key tells it')
+  return readWritten(
+    c,
+    key.map((column) => keyCondition(c, column, undefined)),
+  )
+}
+
+/**
+ * Reads the rows that were updated, by their key as it is now. A key that rows can share finds others as well, and those out
+ * of scope may decide nothing; where the key itself stays, the rows in scope that have it are the updated ones and no more.
+ */
+function readUpdated(c: Writing, plan: KeyedPlan): CompiledStatement {
+  const { writes, writtenScope } = c.mutation
+  const conditions = plan.key.map((filter) => {
+    const column = c.table.columns.find(({ name }) => name === filter.column)
+    invariant(column !== undefined, 'a key names columns of its table')
+    return keyCondition(c, column, filter)
+  })
+  const keyStays = !writes.some(({ column }) => plan.key.some((filter) => filter.column === column.name))
+  const shared = keyStays && !isOneRow(c.table, plan.key)
+  return readWritten(c, shared ? [...conditions, ...scopeConditions(c, writtenScope)] : conditions)
+}
+
+/** `unwritten`: what the column is found by when the mutation does not write it. A key stamped with the time is not found. */
+function keyCondition(c: Writing, column: Column, unwritten: Filter | undefined): Write {
+  const written = c.mutation.writes.find((write) => write.column.name === column.name)?.value
+  if (written !== undefined) {
+    if (written.kind === 'now' || written.value === null) return (w) => w.keyword('1 = 0')
+    const { value } = written
+    return (w) => c.pieces.filter(w, column, { column: column.name, op: 'eq', value })
+  }
+  if (unwritten !== undefined) return (w) => c.pieces.filter(w, column, unwritten)
+  if (!isCountedUp(column)) return (w) => w.keyword('1 = 0')
+  return (w) => {
+    w.column(column.name).keyword(' = ')
+    c.writing.countedUp(w)
+  }
+}
+
+function readWritten(c: Writing, conditions: readonly Write[]): CompiledStatement {
+  c.w.keyword('SELECT ')
+  const columns = writeJudged(c)
+  writeFrom(c)
+  writeWhere(c.w, conditions)
+  c.pieces.limitAtEnd(c.w, { kind: 'rows', rows: c.limits.maxAffectedRows + 1 })
+  return c.w.finish(columns)
+}
+
+function keyOf({ key }: ValidatedMutation): ReadonlySet<Identifier> {
+  return new Set(key.map(({ name }) => name))
+}
+
+function writeResult(c: Writing): readonly ResultColumn[] {
+  return writeColumnCells(c, c.mutation.returning, keyOf(c.mutation))
+}
+
+function compileLock(c: Writing, plan: KeyedPlan): CompiledStatement {
+  const { w } = c
+  const { expected, scope, returning } = c.mutation
+  w.keyword('SELECT ')
+  c.writing.truth(
+    w,
+    expected.map(
+      ({ column, value }) =>
+        (inner: SqlWriter) =>
+          c.writing.expectation(inner, column, value),
+    ),
+    false,
+  )
+  w.keyword(', ')
+  writeUnchanged(c)
+  if (returning.length > 0) w.keyword(', ')
+  const columns = writeResult(c)
+  writeFrom(c)
+  writeConditions(c, plan.key, scope)
+  if (!isOneRow(c.table, plan.key)) {
+    c.pieces.limitAtEnd(w, { kind: 'rows', rows: c.limits.maxAffectedRows + 1 })
+  }
+  c.writing.lockRows(w, writesKey(c.mutation))
+  return w.finish(columns)
+}
+
+/**
+ * Whether the row holds what is to be written. Where the caller may not read all of that, presets included, the answer
+ * would tell what hidden columns hold, so the row counts as changed; one to be stamped with the time always is.
+ */
+function writeUnchanged({ w, writing, mutation: { writes, returning } }: Writing): void {
+  const readable = new Set(returning.map(({ name }) => name))
+  if (writes.some(({ column, value }) => value.kind === 'now' || !readable.has(column.name))) {
+    writing.truth(w, 'never', true)
+    return
+  }
+  const held = writes.flatMap(({ column, value }) =>
+    value.kind === 'value' ? [(inner: SqlWriter) => writing.holds(inner, column, value.value)] : [],
+  )
+  writing.truth(w, held, true)
+}
+
+function isOneRow(table: Table, key: readonly Filter[]): boolean {
+  return areUnique(table, new Set(key.map(({ column }) => column)))
+}
+
+/** Whether a column is written that other rows may refer to. */
+function writesKey({ table, writes }: ValidatedMutation): boolean {
+  const keys: readonly (readonly Identifier[])[] = [
+    table.primaryKey,
+    ...table.uniqueKeys,
+    ...table.indexes.filter(({ unique, partial }) => unique && !partial).map(({ columns }) => columns),
+  ]
+  return writes.some(({ column }) => keys.some((key) => key.includes(column.name)))
+}

@@ -1,0 +1,135 @@
+import { type SampleValues, sampleColumns } from './sample-values.js'
+
+/** `multirange`: the type of that kind, where the server has it. */
+export function postgresSamples(multirange: string): SampleValues {
+  return {
+    before: `
+CREATE SCHEMA other;
+CREATE TYPE other."Mood" AS ENUM ('ok', 'b"ad', '😀 great');
+CREATE DOMAIN other.code AS varchar(8) CHECK (VALUE <> 'refused');
+CREATE DOMAIN other.feeling AS other."Mood";
+CREATE DOMAIN other.price AS numeric(8,2) CHECK (VALUE >= 0);
+CREATE DOMAIN other.tags AS text[];
+CREATE TYPE other.pair AS (x integer, y text);
+CREATE COLLATION other.folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
+    columns: sampleColumns([
+      ['n2#', 'int2', [-32768, 0, 32767]],
+      ['n4#', 'int4', [2147483647]],
+      ['n8#', 'int8', ['9007199254740993', '-9223372036854775808', 5]],
+      ['dec#', 'numeric', ['12345678901234567890.123456789', '1.50', 'NaN', '0.0000']],
+      ['dec2#', 'numeric(12,3)', ['-123456789.125']],
+      ['f4#', 'float4', [0.1, 16777216, 'NaN']],
+      ['f8#', 'float8', [0.1, 5e-324, 1.7976931348623157e308, '-Infinity']],
+      ['t#', 'text', ['', 'é 😀 "q" \\ \' $1 ? {a,b} \n\t', 'NULL', 'null', ' a ', '__proto__']],
+      ['long', 'text', ['x'.repeat(3000)]],
+      ['vc#', 'varchar(40)', ['x'.repeat(40), 'a  ']],
+      ['bc#', 'char(5)', ['ab   ']],
+      ['nm#', 'name', ['name']],
+      ['folded#', 'text COLLATE other.folded', ['Straße']],
+      ['flag#', 'boolean', [true, false]],
+      ['ts#', 'timestamp', ['2024-05-31T10:00:00.123456', '2024-03-10T02:30:00', 'infinity', '0044-03-15T10:00:00 BC']],
+      ['ts3#', 'timestamp(3)', ['2024-05-31T10:00:00.123']],
+      ['tstz#', 'timestamptz', ['2024-05-31T10:00:00.123456Z', '2024-11-03T05:30:00Z', '-infinity']],
+      ['d#', 'date', ['2024-02-29', '0044-03-15 BC']],
+      ['tm#', 'time', ['24:00:00', '10:11:12.5']],
+      ['tmtz#', 'timetz', ['10:00:00.25-02:00', '10:00:00Z']],
+      ['iv#', 'interval', ['P1Y2M-3DT4H5M6.7S', 'PT0S']],
+      ['u#', 'uuid', ['7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11']],
+      [
+        'js',
+        'json',
+        [{ a: [1, 'x', null], b: 1.5 }, [], 'text', '[1.10,9007199254740993]', true, 0, '{"a":12345678901234567890}'],
+      ],
+      ['jb', 'jsonb', [{ a: [1, 'x', null] }, 'text', '"[1]"', false]],
+      ['bin#', 'bytea', ['', 'AAH/', Buffer.from('any bytes \0 at all').toString('base64')]],
+      ['mood#', 'other."Mood"', ['ok', 'b"ad', '😀 great']],
+      ['feeling#', 'other.feeling', ['b"ad']],
+      ['code#', 'other.code', ['eightchr']],
+      ['price#', 'other.price', ['12.50']],
+      ['tags', 'other.tags', [['a', null, '']]],
+      [
+        'ints',
+        'int[]',
+        [
+          [],
+          [1, null, -3],
+          [
+            [1, 2],
+            [3, 4],
+          ],
+        ],
+      ],
+      [
+        'texts',
+        'text[]',
+        [
+          ['a,b', '"q"', '\\', '{}', 'NULL', '', null, 'é😀'],
+          [['a'], ['b']],
+        ],
+      ],
+      ['decs', 'numeric[]', [['1.50', '12345678901234567890.1']]],
+      ['bins', 'bytea[]', [['AAH/', '', null]]],
+      ['stamps', 'timestamptz[]', [['2024-05-31T10:00:00Z', null]]],
+      ['moods', 'other."Mood"[]', [['b"ad', 'ok', null]]],
+      ['jsons', 'jsonb[]', [[{ a: 1 }, 'text', 5, null]]],
+      ['boxes', 'box[]', [['(1,1),(0,0)', '(2,2),(0,0)']]],
+      ['pair', 'other.pair', ['(1,"a,b")']],
+      ['span#', 'int4range', ['[1,5)', 'empty']],
+      ['spans', multirange, [multirange === 'text' ? 'none' : '{[1,5),[7,8)}']],
+      ['address#', 'inet', ['10.0.0.1', '::1/64']],
+      ['net#', 'cidr', ['10.0.0.0/8']],
+      ['mac#', 'macaddr', ['08:00:2b:01:02:03']],
+      ['at_point', 'point', ['(1.5,-2)']],
+      ['doc', 'xml', ['<a>1 &amp; 2</a>']],
+      ['bits#', 'bit(3)', ['101']],
+      ['vbits#', 'varbit', ['1011011']],
+      ['words', 'tsvector', ["'a':1 'b':2"]],
+      ['cash#', 'money', ['$1.50']],
+      ['cls', 'regclass', ['pg_class']],
+      ['ch#', '"char"', ['x']],
+      ['__proto__', 'text', ['__proto__']],
+      ['constructor', 'text', ['toString']],
+    ]),
+    checks: [],
+    turned: [
+      ['dec2', '1', '1.000'],
+      ['bc', 'ab', 'ab   '],
+      ['tstz', '2024-05-31T12:00:00+02:00', '2024-05-31T10:00:00Z'],
+      ['js', '{ "a" : 1 }', { a: 1 }],
+      ['jb', '{"__proto__":1}', JSON.parse('{"__proto__":1}')],
+    ],
+    refused: [
+      ['vc', 'x'.repeat(41), 'DB_VALUE'],
+      ['bc', 'abcdef', 'DB_VALUE'],
+      ['code', 'refused', 'DB_CONSTRAINT'],
+      ['price', '-1', 'DB_CONSTRAINT'],
+      ['bits', '1', 'DB_VALUE'],
+      ['dec2', '1234567890', 'DB_VALUE'],
+      ['ints', '[["1"],["2","3"]]', 'DB_VALUE'],
+      ['doc', '<a>', 'DB_VALUE'],
+    ],
+    literals: [
+      ['n8', '9223372036854775807', '9223372036854775807'],
+      ['dec', '1e-20', '0.00000000000000000001'],
+      ['f8', "'1e-7'", 1e-7],
+      ['f8', "'-0'", 0],
+      ['f4', "'3.4028235e38'", 3.4028235e38],
+      ['t', "E'\\U0001F600 \\\\ '", '😀 \\ '],
+      ['vc', "'a  '", 'a  '],
+      ['ts', "'2024-03-10 02:30:00.000001'", '2024-03-10T02:30:00.000001'],
+      ['tstz', "'2024-11-03 01:30:00-04'", '2024-11-03T05:30:00Z'],
+      ['d', "'2024-03-10'", '2024-03-10'],
+      ['jb', `'{"a":12345678901234567890}'`, '{"a":12345678901234567890}'],
+      ['bin', "'\\x00ff'", 'AP8='],
+    ],
+    times: {
+      columns: ['ts', 'ts3', 'tstz', 'd', 'tm', 'tmtz'],
+      agree: `SELECT (ts = tstz AT TIME ZONE 'UTC')::int, (d = (tstz AT TIME ZONE 'UTC')::date)::int,
+                     (tm = (tstz AT TIME ZONE 'UTC')::time)::int,
+                     (tmtz = (tstz AT TIME ZONE 'UTC')::time AT TIME ZONE 'UTC')::int FROM samples`,
+    },
+    lenient: '',
+    identity: 'bigint GENERATED ALWAYS AS IDENTITY',
+    quoted: (name) => `"${name.replaceAll('"', '""')}"`,
+  }
+}
