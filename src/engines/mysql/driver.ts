@@ -7,6 +7,7 @@ import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
 import { Calls, unavailableDriver } from '../driver/calls.js'
 import { closedError } from '../driver/lease-pool.js'
+import { closeAll, connectionsOf } from '../driver/pools.js'
 import { runMutation, type TransactionEnd } from '../driver/run-mutation.js'
 import { stoppedError, tooLargeError } from '../driver/stoppable.js'
 import type {
@@ -102,20 +103,12 @@ class MysqlDriver implements Driver {
   }
 
   get connections() {
-    const [reads, writes] = [this.#reads.connections, this.#writes.connections]
-    return { idle: reads.idle + writes.idle, busy: reads.busy + writes.busy }
+    return connectionsOf([this.#reads, this.#writes])
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= closeAll([this.#reads, this.#writes], this.#calls)
     return this.#closing
-  }
-
-  async #close(): Promise<void> {
-    const pools = [this.#reads, this.#writes]
-    for (const pool of pools) pool.leases.refuse()
-    this.#calls.stop()
-    await Promise.all(pools.map((pool) => pool.close()))
   }
 
   #transaction<T>(
