@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type MessagePort, threadId } from 'node:worker_threads'
 import { ConnectorRuntime } from '../src/connector/connector-runtime.js'
 import { monotonicMs } from '../src/core/clock.js'
@@ -11,6 +12,6 @@ export interface ServeTask {
 /** The thread's only task: settles when the runtime has stopped, and rejects when the thread fails. */
 export function serve(task: ServeTask): Promise<void> {
   return new Promise((resolve) => {
-    new ConnectorRuntime(task.port, task.settings, { threadId, nowMs: monotonicMs, onStopped: resolve })
+    new ConnectorRuntime(task.port, task.settings, { threadId, nowMs: monotonicMs, randomBytes, onStopped: resolve })
   })
 }

@@ -9,7 +9,7 @@ import { qualifiedName, type SchemaModel, type Table } from '../core/schema-mode
 import { createEngine } from '../engines/create-engine.js'
 import { EMPTY_POLICY, type PolicyDocument, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
-import { withQualifiedNames } from '../policy/qualified-names.js'
+import { schemasOf, withQualifiedNames } from '../policy/qualified-names.js'
 import { encodeTools } from '../tools/generate-tools.js'
 
 export interface CheckOptions {
@@ -110,7 +110,7 @@ function nothing(connector: Pick<ConnectorConfig, 'id' | 'path' | 'policy'>): Co
 
 async function reportOn(connector: ConnectorConfig, store: SqliteAdminStore): Promise<ConnectorReport> {
   const settings = connectorSettings(connector)
-  const { driver } = createEngine(settings, { observe: () => {}, nowMs: monotonicMs })
+  const { driver } = createEngine(settings, { observe: () => {}, nowMs: monotonicMs, randomBytes })
   try {
     const schema = await driver.introspect(settings.schemas)
     if (!schema.ok) {
@@ -134,7 +134,7 @@ function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: Sche
   }
   if (parsed?.ok === false) problems.push(...parsed.error.map(policyFaultText))
   const written = parsed?.ok === true ? parsed.value : EMPTY_POLICY
-  const document = withQualifiedNames(written, connector.schemas)
+  const document = withQualifiedNames(written, schemasOf(connector.schemas, schema))
   const recorded = stored && store.findKnownObjects(connector.policy, stored.version, connector.id)
   const known = recorded === undefined ? undefined : parseKnownObjects(recorded)
   const { engine, findings } = compilePolicy(written, schema, {

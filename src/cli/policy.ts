@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { type ConnectorConfig, connectorSettings, faultText, type LoadedConfig } from '../config/config.js'
 import { accessText } from '../config/files.js'
@@ -9,7 +10,7 @@ import { fail, ok, type Result } from '../core/result.js'
 import { type PolicyDocument, parsePolicy, policyFaultText } from '../policy/policy-document.js'
 import type { PolicyFinding } from '../policy/policy-finding.js'
 import { readPolicyText } from '../policy/policy-text.js'
-import { spelledName, withQualifiedNames } from '../policy/qualified-names.js'
+import { type Schemas, schemasOf, spelledName, withQualifiedNames } from '../policy/qualified-names.js'
 import {
   type CommandResult,
   isoTime,
@@ -107,7 +108,7 @@ async function confirm(
     if (!found.ok) return found
     known.set(connector.id, found.value.known)
     for (const finding of found.value.findings) {
-      const spelled = spelledName(document[finding.section], finding.table, connector.schemas) ?? finding.table
+      const spelled = spelledName(document[finding.section], finding.table, found.value.schemas) ?? finding.table
       const line = tree.ok ? tree.value.lineOf([finding.section, spelled]) : 1
       findings.push({ ...finding, connector: connector.id, line })
     }
@@ -125,23 +126,31 @@ function nobodyUses(name: string, loaded: LoadedConfig): string {
   return `no connector uses a policy "${name}", so there is no database to check it against; --offline applies it all the same.${hint}`
 }
 
+interface Compared {
+  readonly findings: readonly PolicyFinding[]
+  readonly known: string
+  /** As the catalog spells them. */
+  readonly schemas: Schemas
+}
+
 async function compareWithCatalog(
   document: PolicyDocument,
   connector: ConnectorConfig,
-): Promise<Result<{ readonly findings: readonly PolicyFinding[]; readonly known: string }, Refusal>> {
+): Promise<Result<Compared, Refusal>> {
   // Loaded here, so that commands which only write the store do not load a database driver.
   const [{ createEngine }, { compilePolicy }] = await Promise.all([
     import('../engines/create-engine.js'),
     import('../policy/policy-engine.js'),
   ])
   // What the driver observes is also in its result, and a command has no log.
-  const { driver } = createEngine(connectorSettings(connector), { observe: () => {}, nowMs: monotonicMs })
+  const { driver } = createEngine(connectorSettings(connector), { observe: () => {}, nowMs: monotonicMs, randomBytes })
   try {
     const schema = await driver.introspect(connector.schemas)
     if (schema.ok) {
-      const { findings } = compilePolicy(document, schema.value, { schemas: connector.schemas })
-      const { tables } = withQualifiedNames(document, connector.schemas)
-      return ok({ findings, known: JSON.stringify(knownObjects(schema.value, Object.keys(tables))) })
+      const schemas = schemasOf(connector.schemas, schema.value)
+      const { findings } = compilePolicy(document, schema.value, { schemas })
+      const { tables } = withQualifiedNames(document, schemas)
+      return ok({ findings, known: JSON.stringify(knownObjects(schema.value, Object.keys(tables))), schemas })
     }
     const reason = cleanText(schema.error.detail ?? schema.error.reason ?? schema.error.code, TEXT_CHARS_MAX)
     return refused(`the catalog of connector "${connector.id}" cannot be read: ${reason}; --offline applies without it`)

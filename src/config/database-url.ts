@@ -41,7 +41,7 @@ const HOST = /^(?:[A-Za-z0-9_.-]{1,253}|[0-9a-fA-F:.]{2,45}|\/[^\0]*)$/
 export function parseDatabaseUrl(text: string, grammar: UrlGrammar): Result<DatabaseAddress, string> {
   const { schemes } = grammar
   if (!schemes.some((scheme) => text.startsWith(`${scheme}://`))) {
-    return fail(`expected an address that starts with ${schemes[0]}://`)
+    return fail(`expected an address that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
   }
   if (/[\s\p{Cc}]/u.test(text)) return fail('the address holds white space: percent-encode it')
   if (!URL.canParse(text)) {

@@ -10,7 +10,7 @@ import { Cancellation, type Dialect, type Driver } from '../engines/engine.js'
 import type { Observe } from '../observe/observation.js'
 import { EMPTY_POLICY, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
-import { withQualifiedNames } from '../policy/qualified-names.js'
+import { schemasOf, withQualifiedNames } from '../policy/qualified-names.js'
 import { Mailbox } from '../threads/mailbox.js'
 import type {
   CallMessage,
@@ -39,6 +39,7 @@ const NO_POLICY = 'no policy of this name has been applied, so nothing is expose
 export interface RuntimeSurroundings {
   readonly threadId: number
   readonly nowMs: () => number
+  readonly randomBytes: (count: number) => Uint8Array
   readonly onStopped: () => void
 }
 
@@ -68,12 +69,12 @@ export class ConnectorRuntime {
   #told: Connections = { idle: 0, busy: 0 }
 
   constructor(port: MessagePort, settings: ConnectorSettings, surroundings: RuntimeSurroundings) {
-    const { nowMs } = surroundings
+    const { nowMs, randomBytes } = surroundings
     this.#settings = settings
     this.#nowMs = nowMs
     this.#onStopped = surroundings.onStopped
     const observe: Observe = (observation) => this.#mailbox.send({ kind: 'observed', observation })
-    const engine = createEngine(settings, { observe, nowMs })
+    const engine = createEngine(settings, { observe, nowMs, randomBytes })
     this.#driver = engine.driver
     this.#dialect = engine.dialect
     this.#mailbox = new Mailbox(
@@ -230,7 +231,7 @@ export class ConnectorRuntime {
         ...(known === undefined ? {} : { known }),
       }
       const { engine, findings } = this.#compile(snapshot)
-      const named = withQualifiedNames(document.value, this.#settings.schemas)
+      const named = withQualifiedNames(document.value, schemasOf(this.#settings.schemas, schema.value))
       this.#keep(epoch, engine)
       const report = {
         epoch,

@@ -59,6 +59,9 @@ export const LIFETIME_MAX_MS = 3_600_000
 export const CANCEL_GRACE_MS = 2_000
 /** A cancel that arrives before the statement does is lost on the server, so it is sent again until the statement ends. */
 export const CANCEL_REPEAT_MS = 250
+/** How long a place in a pool waits for the server to be done with a statement that did not obey, and how often that is asked. */
+export const SESSION_GONE_TIMEOUT_MS = 60_000
+export const SESSION_GONE_POLL_MS = 250
 export const KEEP_ALIVE_DELAY_MS = 30_000
 export const NAMED_STATEMENTS_MAX = 200
 
@@ -81,6 +84,10 @@ export const STATEMENT_SHAPES_MAX = 2_000
 export const POSTGRES_PARAMS_MAX = 65_535
 /** The same, by MySQL's protocol. */
 export const MYSQL_PARAMS_MAX = 65_535
+/** Result sets that one procedure may give, shown or not: what describes each is kept until the call ends. */
+export const RESULT_SETS_MAX = 1_000
+/** What describes one column of an answer beside its name: its table, its schema, and what the driver makes of them. */
+export const FIELD_BYTES = 256
 
 export const AUTH_FAILURES_PER_MINUTE_MAX = 30
 export const FOLD_AFTER_PER_MINUTE = 10

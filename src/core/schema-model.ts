@@ -29,6 +29,17 @@ export type LogicalType =
   | 'array'
   | 'unknown'
 
+/**
+ * What the text of an `unknown` type has to be, where the gateway knows. `set`: a list of its members. `words`: members or
+ * labels that the catalog does not show whole, `shown` those that it does; `several` where a value is a list of them.
+ */
+export type TextForm =
+  | { readonly kind: 'set'; readonly members: readonly string[] }
+  | { readonly kind: 'words'; readonly shown: readonly string[]; readonly several?: true }
+  | { readonly kind: 'geometry' }
+  | { readonly kind: 'inet4' }
+  | { readonly kind: 'inet6' }
+
 /** One value type: logical for the gateway, native for the operator and the dialect. */
 export interface ValueType {
   readonly logical: LogicalType
@@ -53,6 +64,10 @@ export interface ValueType {
   readonly digitsMax?: number
   /** `float`: the engine has neither NaN nor infinities. */
   readonly finite?: true
+  /** `float`: kept with half the digits of a double. */
+  readonly single?: true
+  /** `unknown`: what its text has to be; absent where any text is taken. */
+  readonly form?: TextForm
   /** `date`, `timestamp`: years 0000 to 9999, in which month and day may be zero; nothing is endless or before. */
   readonly zeroParts?: true
   /** `time`: a span from -838:59:59 to 838:59:59 instead of a time of day. */
@@ -74,7 +89,7 @@ export interface ValueType {
   readonly operatorSchema?: Identifier
   /** Set when the column's type is a domain, a named restriction of the type described here. */
   readonly domain?: true
-  /** `decimal`, `timestamp`, `time`: digits after the point that the declared type keeps; a longer fraction is rounded. */
+  /** `decimal`, `float`, `timestamp`, `time`: digits after the point that the declared type keeps; a longer fraction is rounded. */
   readonly fractionDigitsMax?: number
   /** The type as the catalog names it, without lengths, for engines that cast a value to it. Absent for what is no type of its own. */
   readonly typeRef?: TableRef

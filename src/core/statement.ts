@@ -24,5 +24,7 @@ export interface CompiledStatement {
   readonly text: string
   readonly params: readonly Param[]
   readonly columns: readonly ResultColumn[]
+  /** Code that somebody keeps in the database runs in it, such as a view's functions, and may leave its session changed. */
+  readonly runsCode?: true
   readonly [compiled]: true
 }

@@ -21,6 +21,7 @@ import type { PlanValue } from './plan.js'
 import { canHold, REPERTOIRE_PHRASES } from './repertoire.js'
 import { fail, ok, type Result } from './result.js'
 import type { LogicalType, ValueType } from './schema-model.js'
+import { formed, formPhrase, mayBeWritten } from './text-form.js'
 
 /**
  * One value as it came from JSON, to the canonical text of a column's type. Strict on purpose: what a lenient reader would
@@ -75,7 +76,8 @@ function canonicalWrite(type: ValueType, raw: unknown): PlanValue | undefined {
   if (type.logical === 'json') return canonicalJson(raw)
   if (type.logical === 'array') return canonicalArray(type, raw)
   const text = CANONICAL[type.logical](type, raw)
-  if (text === undefined || tooLong(type, text) || tooFine(type, text)) return undefined
+  if (text === undefined || tooLong(type, text) || tooFine(type, text) || !keptInHalf(type, text)) return undefined
+  if (type.form !== undefined && !mayBeWritten(type.form, text)) return undefined
   return type.logical === 'text' && canHold(type, text) === 'no' ? undefined : text
 }
 
@@ -85,8 +87,15 @@ function tooLong({ charsMax }: ValueType, text: string): boolean {
 }
 
 /** Whether the column would round the value: what it keeps must be what was sent. */
-export function tooFine({ fractionDigitsMax }: ValueType, text: string): boolean {
+export function tooFine({ logical, fractionDigitsMax }: ValueType, given: string): boolean {
   if (fractionDigitsMax === undefined) return false
+  const text = logical === 'float' ? String(Number(given)) : given
+  const exponent = logical === 'float' ? Number(text.split('e')[1] ?? 0) : 0
+  if (exponent < 0) return -exponent > fractionDigitsMax || tooFineMantissa(text, fractionDigitsMax + exponent)
+  return tooFineMantissa(text, fractionDigitsMax)
+}
+
+function tooFineMantissa(text: string, fractionDigitsMax: number): boolean {
   const point = text.indexOf('.')
   if (point < 0) return false
   let kept = 0
@@ -97,6 +106,21 @@ export function tooFine({ fractionDigitsMax }: ValueType, text: string): boolean
     if (digit > 0) kept = at - point
   }
   return kept > fractionDigitsMax
+}
+
+/** Digits that are enough to tell any number of half a double's width from all others. */
+const SINGLE_DIGITS_MAX = 9
+
+/** Whether a column of half width keeps the number: it is the one that is kept, or what that is shown as. */
+function keptInHalf({ single }: ValueType, text: string): boolean {
+  const value = Number(text)
+  if (single !== true || !Number.isFinite(value)) return true
+  const kept = Math.fround(value)
+  if (kept === value) return true
+  if (kept === 0 || !Number.isFinite(kept)) return false
+  let digits = 1
+  while (digits < SINGLE_DIGITS_MAX && Math.fround(Number(kept.toPrecision(digits))) !== kept) digits++
+  return Number(kept.toPrecision(digits)) === value
 }
 
 const TEXT: ValueType = { logical: 'text', native: 'text', equality: true, ordered: true }
@@ -167,7 +191,7 @@ const CANONICAL: Readonly<Record<LogicalType, Canonical>> = {
   bytes: canonicalBytes,
   enum: canonicalLabel,
   text: canonicalText,
-  unknown: canonicalText,
+  unknown: canonicalUnknown,
   json: () => undefined,
   array: () => undefined,
 }
@@ -273,6 +297,11 @@ function canonicalText(_type: ValueType, raw: unknown): PlanValue | undefined {
   return typeof raw === 'string' && !raw.includes('\0') && !LONE_SURROGATE.test(raw) ? raw : undefined
 }
 
+function canonicalUnknown(type: ValueType, raw: unknown): PlanValue | undefined {
+  const text = canonicalText(type, raw)
+  return text === undefined || type.form === undefined ? text : formed(type.form, text)
+}
+
 function labelsPhrase(type: ValueType): string {
   const labels = type.labels ?? []
   const shown = labels.slice(0, CHOICES_SHOWN_MAX).map((label) => `"${cleanText(label, ECHO_CHARS_MAX)}"`)
@@ -309,7 +338,8 @@ const PHRASES: Readonly<Record<LogicalType, (type: ValueType) => string>> = {
   bytes: () => 'bytes as base64 with padding',
   enum: labelsPhrase,
   text: () => 'a string without NUL and without half of a surrogate pair',
-  unknown: () => 'a string without NUL and without half of a surrogate pair',
+  unknown: ({ form }) =>
+    form === undefined ? 'a string without NUL and without half of a surrogate pair' : formPhrase(form),
   json: () => 'no value: json cannot be compared, only is_null and not_null fit',
   array: () => 'no value: an array cannot be compared, only is_null and not_null fit',
 }
@@ -329,6 +359,8 @@ function writePhrase(type: ValueType): string {
   const limits = [
     ...(type.charsMax === undefined ? [] : [`of at most ${type.charsMax} characters`]),
     ...(type.fractionDigitsMax === undefined ? [] : [`with at most ${type.fractionDigitsMax} fraction digits`]),
+    ...(type.single === true ? ['of no more digits than a single-precision float keeps, about 7'] : []),
+    ...(type.form?.kind === 'words' && type.form.several === true ? ['and no list of them'] : []),
     ...(type.repertoire === undefined ? [] : [REPERTOIRE_PHRASES[type.repertoire]]),
   ]
   return [PHRASES[type.logical](type), ...limits].join(', ')

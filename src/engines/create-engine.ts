@@ -15,6 +15,8 @@ export interface Engine {
 export interface EngineSurroundings {
   readonly observe: Observe
   readonly nowMs: () => number
+  /** Gives that many cryptographically random bytes. */
+  readonly randomBytes: (count: number) => Uint8Array
 }
 
 /** The one place that maps a connector's `type` to its engine. */

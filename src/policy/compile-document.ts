@@ -15,7 +15,7 @@ import type {
 } from './compiled-policy.js'
 import type { IdentityPolicy, PolicyDocument, PolicyLimits, RolePolicy } from './policy-document.js'
 import { Findings, type PolicyFinding, quoted } from './policy-finding.js'
-import { withQualifiedNames } from './qualified-names.js'
+import { schemasOf, withQualifiedNames } from './qualified-names.js'
 import type { RowFilter } from './row-filter.js'
 
 export interface CompileOptions {
@@ -37,9 +37,10 @@ interface RoleDraft {
 export function compileDocument(
   written: PolicyDocument,
   schema: SchemaModel,
-  options: CompileOptions,
+  given: CompileOptions,
 ): { readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] } {
   const findings = new Findings()
+  const options = { ...given, schemas: schemasOf(given.schemas, schema) }
   const document = withQualifiedNames(written, options.schemas, findings)
   const drafts = draftTables(document.tables, schema, options, findings)
   // Roles come before tables are final: a role's vanished mask withholds its table from everybody.

@@ -175,6 +175,8 @@ function unusable(routine: Routine): string | undefined {
   const parameters = taken(routine)
   const odd = parameters.find(({ type }) => NOT_PASSED.has(type.native))
   if (odd !== undefined) return `no value can be passed for ${quoted(odd.agentName)}, whose type is ${odd.type.native}`
+  const shape = routine.parameters.find(({ type, mode }) => type.form?.kind === 'geometry' && mode !== 'in')
+  if (shape !== undefined) return `${quoted(shape.agentName)} gives a geometry, which only a function can`
   const twin = twice(parameters) ?? twice(allFields(routine))
   return twin === undefined ? undefined : `two of its parameters or result columns are called ${quoted(twin)}`
 }

@@ -1,3 +1,4 @@
+import type { SchemaModel } from '../core/schema-model.js'
 import type { PolicyDocument, RolePolicy, TablePolicy } from './policy-document.js'
 import { type FindingKind, type Findings, quoted } from './policy-finding.js'
 import { bareRecord } from './policy-text.js'
@@ -9,6 +10,20 @@ import { bareRecord } from './policy-text.js'
 
 /** The connector's schemas: one may be left out of names, of several none. */
 export type Schemas = readonly string[]
+
+/**
+ * The connector's schemas as its catalog spells them. A server that disregards case serves the one schema it was asked for
+ * under its own spelling of it.
+ */
+export function schemasOf(
+  configured: Schemas,
+  { tables, routines }: Pick<SchemaModel, 'tables' | 'routines'>,
+): Schemas {
+  const [schema, ...others] = configured
+  const found = (tables[0] ?? routines[0])?.ref.schema
+  if (schema === undefined || others.length > 0 || found === undefined) return configured
+  return found.toLowerCase() === schema.toLowerCase() ? [found] : configured
+}
 
 /** Whether the name leaves its schema to the connector. The types of a signature may have schemas of their own. */
 export function isUnqualified(name: string): boolean {

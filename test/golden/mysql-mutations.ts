@@ -95,7 +95,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update whose written scope is another': {
     lock: {
-      text: "SELECT 't', IF(t.`balance` <=> ?, 't', 'f'), t.`id`, t.`balance` FROM `public`.`customers` AS t WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` IS NULL FOR UPDATE",
+      text: "SELECT 't', IF(t.`balance` <=> ?, 't', 'f'), t.`id`, t.`balance` FROM `public`.`customers` AS t WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` <=> NULL FOR UPDATE",
       params: [
         { type: 'decimal', value: '1.5000' },
         { type: 'integer', value: '1' },
@@ -103,7 +103,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: 'UPDATE `public`.`customers` AS t SET `balance` = ? WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` IS NULL',
+      text: 'UPDATE `public`.`customers` AS t SET `balance` = ? WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` <=> NULL',
       params: [
         { type: 'decimal', value: '1.5000' },
         { type: 'integer', value: '1' },
@@ -121,7 +121,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update with expectations': {
     lock: {
-      text: "SELECT IF(t.`name` = ? AND t.`email` = ? AND t.`bio` IS NULL AND t.`balance` = ?, 't', 'f'), IF(CAST(CONVERT(t.`name` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), t.`id`, t.`name`, LEFT(t.`bio`, 4001) FROM `public`.`customers` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`name` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY) AND CAST(CONVERT(t.`email` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY) AND t.`bio` IS NULL AND t.`balance` = ?, 't', 'f'), IF(CAST(CONVERT(t.`name` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), t.`id`, t.`name`, LEFT(t.`bio`, 4001) FROM `public`.`customers` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['B', 'x@y.z', { type: 'decimal', value: '2' }, 'A', { type: 'integer', value: '1' }],
     },
     write: {
@@ -223,11 +223,11 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'soft delete with a time': {
     lock: {
-      text: "SELECT 't', 'f', t.`id`, t.`name`, LEFT(t.`bio`, 4001) FROM `public`.`customers` AS t WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` IS NULL FOR UPDATE",
+      text: "SELECT 't', 'f', t.`id`, t.`name`, LEFT(t.`bio`, 4001) FROM `public`.`customers` AS t WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` <=> NULL FOR UPDATE",
       params: [{ type: 'integer', value: '1' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
     },
     write: {
-      text: 'UPDATE `public`.`customers` AS t SET `created_at` = CURRENT_TIMESTAMP(6) WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` IS NULL',
+      text: 'UPDATE `public`.`customers` AS t SET `created_at` = CURRENT_TIMESTAMP(6) WHERE t.`id` = ? AND t.`tenant_id` = ? AND t.`created_at` <=> NULL',
       params: [{ type: 'integer', value: '1' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
     },
     readBack: {
@@ -692,7 +692,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of exact': {
     lock: {
-      text: "SELECT IF(t.`c_exact` = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_exact` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_exact`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_exact` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_exact` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_exact`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['a', 'a', { type: 'integer', value: '1' }],
     },
     write: {
@@ -709,7 +709,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of binary': {
     lock: {
-      text: "SELECT IF(t.`c_binary` = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_binary` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_binary`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_binary` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_binary` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_binary`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['1', '1', { type: 'integer', value: '1' }],
     },
     write: {
@@ -726,7 +726,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of folded': {
     lock: {
-      text: "SELECT IF(t.`c_folded` = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_folded` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_folded`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_folded` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_folded` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_folded`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['1', '1', { type: 'integer', value: '1' }],
     },
     write: {
@@ -743,7 +743,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of fixed': {
     lock: {
-      text: "SELECT IF(t.`c_fixed` = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_fixed` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), t.`c_fixed` FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_fixed` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_fixed` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), t.`c_fixed` FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['1', '1', { type: 'integer', value: '1' }],
     },
     write: {
@@ -760,7 +760,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of latin1': {
     lock: {
-      text: "SELECT IF(t.`c_latin1` = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_latin1` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_latin1`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_latin1` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_latin1` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_latin1`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['€', '€', { type: 'integer', value: '1' }],
     },
     write: {
@@ -777,8 +777,8 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of ascii': {
     lock: {
-      text: "SELECT IF(1 = 0, 't', 'f'), IF(CAST(CONVERT(t.`c_ascii` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_ascii`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
-      params: ['é', { type: 'integer', value: '1' }],
+      text: "SELECT IF(CAST(CONVERT(t.`c_ascii` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_ascii` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_ascii`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      params: ['é', 'é', { type: 'integer', value: '1' }],
     },
     write: {
       text: 'UPDATE `public`.`samples` AS t SET `c_ascii` = ? WHERE t.`id` = ?',
@@ -794,8 +794,8 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of bmp': {
     lock: {
-      text: "SELECT IF(1 = 0, 't', 'f'), IF(CAST(CONVERT(t.`c_bmp` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_bmp`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
-      params: ['😀', { type: 'integer', value: '1' }],
+      text: "SELECT IF(CAST(CONVERT(t.`c_bmp` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_bmp` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_bmp`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      params: ['😀', '😀', { type: 'integer', value: '1' }],
     },
     write: {
       text: 'UPDATE `public`.`samples` AS t SET `c_bmp` = ? WHERE t.`id` = ?',
@@ -811,7 +811,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of greek': {
     lock: {
-      text: "SELECT IF(CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_greek` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_greek`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_greek` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_greek` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_greek`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['ά', 'ά', { type: 'integer', value: '1' }],
     },
     write: {
@@ -828,7 +828,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of longtext': {
     lock: {
-      text: "SELECT IF(t.`c_longtext` = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_longtext` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_longtext`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_longtext` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_longtext` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_longtext`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['1', '1', { type: 'integer', value: '1' }],
     },
     write: {
@@ -845,7 +845,7 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
   },
   'update of wide': {
     lock: {
-      text: "SELECT IF(t.`c_wide` = ?, 't', 'f'), IF(CAST(CONVERT(t.`c_wide` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_wide`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
+      text: "SELECT IF(CAST(CONVERT(t.`c_wide` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), IF(CAST(CONVERT(t.`c_wide` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), LEFT(t.`c_wide`, 17) FROM `public`.`samples` AS t WHERE t.`id` = ? FOR UPDATE",
       params: ['1', '1', { type: 'integer', value: '1' }],
     },
     write: {

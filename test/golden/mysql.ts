@@ -445,7 +445,7 @@ export const MYSQL: Golden = {
     params: ['1', '1', '1', '1', '1', '1', '1', '1', { type: 'integer', value: '11' }],
   },
   'search every op on datetime': {
-    text: 'SELECT t.`c_datetime` FROM `public`.`samples` AS t WHERE t.`c_datetime` = ? AND t.`c_datetime` <> ? AND t.`c_datetime` IN (?) AND t.`c_datetime` > ? AND t.`c_datetime` >= ? AND t.`c_datetime` < ? AND t.`c_datetime` <= ? AND LOWER(CONVERT(t.`c_datetime` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime` IS NULL AND t.`c_datetime` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_datetime` FROM `public`.`samples` AS t WHERE t.`c_datetime` = ? AND t.`c_datetime` <> ? AND t.`c_datetime` IN (?) AND t.`c_datetime` > ? AND t.`c_datetime` >= ? AND t.`c_datetime` < ? AND t.`c_datetime` <= ? AND LOWER(CONVERT(t.`c_datetime` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime` <=> NULL AND t.`c_datetime` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-29 10:00:00.25',
       '2024-02-29 10:00:00.25',
@@ -459,7 +459,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on datetime0': {
-    text: 'SELECT t.`c_datetime0` FROM `public`.`samples` AS t WHERE t.`c_datetime0` = ? AND t.`c_datetime0` <> ? AND t.`c_datetime0` IN (?) AND t.`c_datetime0` > ? AND t.`c_datetime0` >= ? AND t.`c_datetime0` < ? AND t.`c_datetime0` <= ? AND LOWER(CONVERT(t.`c_datetime0` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime0` IS NULL AND t.`c_datetime0` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_datetime0` FROM `public`.`samples` AS t WHERE t.`c_datetime0` = ? AND t.`c_datetime0` <> ? AND t.`c_datetime0` IN (?) AND t.`c_datetime0` > ? AND t.`c_datetime0` >= ? AND t.`c_datetime0` < ? AND t.`c_datetime0` <= ? AND LOWER(CONVERT(t.`c_datetime0` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime0` <=> NULL AND t.`c_datetime0` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-29 10:00:00',
       '2024-02-29 10:00:00',
@@ -473,7 +473,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on timestamp': {
-    text: 'SELECT t.`c_timestamp` FROM `public`.`samples` AS t WHERE t.`c_timestamp` = ? AND t.`c_timestamp` <> ? AND t.`c_timestamp` IN (?) AND t.`c_timestamp` > ? AND t.`c_timestamp` >= ? AND t.`c_timestamp` < ? AND t.`c_timestamp` <= ? AND LOWER(CONVERT(t.`c_timestamp` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_timestamp` IS NULL AND t.`c_timestamp` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_timestamp` FROM `public`.`samples` AS t WHERE t.`c_timestamp` = ? AND t.`c_timestamp` <> ? AND t.`c_timestamp` IN (?) AND t.`c_timestamp` > ? AND t.`c_timestamp` >= ? AND t.`c_timestamp` < ? AND t.`c_timestamp` <= ? AND LOWER(CONVERT(t.`c_timestamp` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_timestamp` <=> NULL AND t.`c_timestamp` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-28 22:30:00.5',
       '2024-02-28 22:30:00.5',
@@ -487,7 +487,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on date': {
-    text: 'SELECT t.`c_date` FROM `public`.`samples` AS t WHERE t.`c_date` = ? AND t.`c_date` <> ? AND t.`c_date` IN (?) AND t.`c_date` > ? AND t.`c_date` >= ? AND t.`c_date` < ? AND t.`c_date` <= ? AND LOWER(CONVERT(t.`c_date` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_date` IS NULL AND t.`c_date` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_date` FROM `public`.`samples` AS t WHERE t.`c_date` = ? AND t.`c_date` <> ? AND t.`c_date` IN (?) AND t.`c_date` > ? AND t.`c_date` >= ? AND t.`c_date` < ? AND t.`c_date` <= ? AND LOWER(CONVERT(t.`c_date` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_date` <=> NULL AND t.`c_date` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-29',
       '2024-02-29',

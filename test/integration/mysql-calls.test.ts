@@ -33,6 +33,18 @@ CREATE PROCEDURE ends_and_writes() BEGIN ROLLBACK; INSERT INTO notes VALUES ('br
 CREATE PROCEDURE ends_and_reads() BEGIN ROLLBACK; SELECT 1 AS n; END;
 CREATE PROCEDURE breaks_out()
 BEGIN ROLLBACK; START TRANSACTION READ WRITE; INSERT INTO notes VALUES ('broke out'); COMMIT; START TRANSACTION READ ONLY; END;
+CREATE PROCEDURE bits(OUT a bit(1), OUT b bit(8), OUT c bit(64), INOUT d bit(8))
+  SET a = 1, b = 49, c = 18446744073709551615;
+CREATE PROCEDURE sets_forever() BEGIN WHILE TRUE DO SELECT 1 AS n; END WHILE; END;
+CREATE PROCEDURE poses(IN number int) BEGIN
+  IF number = 1927 THEN SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1927; END IF;
+  IF number = 1305 THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1305; END IF;
+  SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1317;
+END;
+CREATE PROCEDURE fakes_mark() BEGIN ROLLBACK; START TRANSACTION; SAVEPOINT runku_call; END;
+CREATE PROCEDURE commits_and_poses() BEGIN INSERT INTO notes VALUES ('once'); COMMIT;
+  SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1461; END;
+CREATE PROCEDURE huge() SELECT REPEAT('x', 1000000000) AS n;
 CREATE PROCEDURE leaves() BEGIN
   SET @mine = 'left', SESSION sql_mode = '', SESSION time_zone = '+05:00';
   DO GET_LOCK('left', 0);
@@ -115,6 +127,57 @@ for (const target of MYSQL_TARGETS) {
       ])
       const nothing = await call('CALL listed(?, ?, ?)', { params: ['18', null, 'x'] })
       assert.deepEqual(seen(nothing), { effect: 'none', rows: [] })
+    })
+
+    test('bits that are outputs are their number, whatever their count', async (t) => {
+      const { call } = await ground(t)
+      const bits = await call('CALL bits(?, ?, ?, ?)', {
+        params: [null, null, null, { type: 'integer', value: '200' }],
+        columns: [COLUMN, COLUMN, COLUMN, COLUMN],
+      })
+      assert.deepEqual(seen(bits), { effect: 'none', rows: [['1', '49', '18446744073709551615', '200']] })
+    })
+
+    test('a procedure that gives sets without end is ended', async (t) => {
+      const { db, call } = await ground(t)
+      for (const sets of [{}, { sets: { names: ['n'], cellCharsMax: 50 } }]) {
+        const endless = await call('CALL sets_forever()', sets, { bytesMax: 10_000_000 })
+        assert.ok(!endless.outcome.ok)
+        assert.equal(endless.outcome.error.code, 'RESULT_TOO_LARGE')
+        assert.match(endless.outcome.error.reason ?? '', /result sets/)
+      }
+      await eventually('nothing runs on', async () => (await db.sessions()).every(({ query }) => query === ''))
+    })
+
+    test('numbers that a procedure signals are not believed', async (t) => {
+      const { call, cell } = await ground(t)
+      const before = await cell('SELECT CONNECTION_ID()')
+      for (const number of ['1927', '1305', '1317']) {
+        const posing = await call('CALL poses(?)', { params: [number], effect: 'write' })
+        assert.deepEqual(seen(posing), { effect: 'none', code: 'DB_CONSTRAINT' })
+        assert.deepEqual(seen(await call('CALL poses(?)', { params: [number] })), { effect: 'none', code: 'DB_ERROR' })
+      }
+      assert.equal(await cell('SELECT CONNECTION_ID()'), before)
+    })
+
+    test('what signals that the server has no room for statements is not run again', async (t) => {
+      const { call, notes } = await ground(t)
+      const posing = await call('CALL commits_and_poses()', { effect: 'write' })
+      assert.deepEqual(seen(posing), { effect: 'unknown', code: 'DB_EFFECT_UNKNOWN' })
+      assert.deepEqual(await notes(), ['once'])
+    })
+
+    test('a procedure cannot pretend that its transaction still stands', async (t) => {
+      const { call } = await ground(t)
+      assert.deepEqual(seen(await call('CALL fakes_mark()')), { effect: 'unknown', code: 'DB_EFFECT_UNKNOWN' })
+    })
+
+    test('a text that is too long for the server is not called NULL', async (t) => {
+      const { call } = await ground(t)
+      const huge = await call('CALL huge()', { sets: { names: ['n'], cellCharsMax: 50 } })
+      assert.deepEqual(seen(huge), { effect: 'none', code: 'RESULT_TOO_LARGE' })
+      const value = await call("SELECT REPEAT('x', 1000000000)", { columns: [COLUMN] })
+      assert.deepEqual(seen(value), { effect: 'none', code: 'RESULT_TOO_LARGE' })
     })
 
     test('two columns of one name that is let through give nothing out', async (t) => {

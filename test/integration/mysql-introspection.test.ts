@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { PROPERTY_KEY } from '../../src/core/names.js'
 import { qualifiedName, type SchemaModel, type Table, type ValueType } from '../../src/core/schema-model.js'
+import { testDriver } from '../support/driver.js'
 import { MARIADB, MYSQL_TARGETS, type MysqlTestServer, READER_ACCOUNT, type TestDatabase } from '../support/mariadb.js'
 import { mysqlTestServer } from '../support/mariadb-server.js'
 import { introspected, introspection } from '../support/mysql-catalog.js'
@@ -12,6 +13,7 @@ import {
   NASTY_MYSQL_SCHEMA,
   ODD_MYSQL_TABLE,
 } from '../support/nasty-mysql-schema.js'
+import { validatedMutation } from '../support/plans.js'
 import { findMariadb, startThrowawayMariadb } from '../support/throwaway-mariadb.js'
 
 const COMPARABLE = { equality: true, ordered: true }
@@ -36,7 +38,7 @@ const EVERY_TYPE = {
   b5: { logical: 'integer', range: [0, 31], ...COMPARABLE },
   b64: { logical: 'bigint', unsigned: true, ...COMPARABLE },
   price: { logical: 'decimal', fractionDigitsMax: 3, digitsMax: 65, ...COMPARABLE },
-  f4: { logical: 'float', finite: true, ...COMPARABLE },
+  f4: { logical: 'float', finite: true, single: true, ...COMPARABLE },
   f8: { logical: 'float', finite: true, ...COMPARABLE },
   y: { logical: 'integer', range: [1901, 2155], alsoZero: true, ...COMPARABLE },
   d: { logical: 'date', zeroParts: true, ...COMPARABLE },
@@ -55,9 +57,9 @@ const EVERY_TYPE = {
   bl: BYTES,
   js: { logical: 'json', ...OPAQUE },
   mood: { logical: 'enum', labels: ['first', 'b,c', "d'e", 'f\\g', 'h"i', '', '(x)', 'ü'], ...COMPARABLE },
-  lost: { logical: 'unknown', equality: true, ordered: false },
-  tags: { logical: 'unknown', equality: true, ordered: false },
-  at_point: { logical: 'unknown', ...OPAQUE },
+  lost: { logical: 'unknown', equality: true, ordered: false, form: { kind: 'words', shown: ['ok'] } },
+  tags: { logical: 'unknown', equality: true, ordered: false, form: { kind: 'set', members: ['x', 'y'] } },
+  at_point: { logical: 'unknown', form: { kind: 'geometry' }, ...OPAQUE },
   doubled: INT,
   kept: INT,
   filled: INT,
@@ -311,6 +313,63 @@ for (const target of MYSQL_TARGETS) {
       assert.equal(superuser.login.superuser, true)
       assert.equal(superuser.login.writesCount, 13)
       assert.equal(superuser.login.ownsCount, 13)
+    })
+
+    test('a row comes back from its insert where the login may insert every column, and by its key where it may not', async (t) => {
+      const server = await target.start()
+      const database = await server.createDatabase(
+        `CREATE TABLE whole (id int PRIMARY KEY AUTO_INCREMENT, note varchar(9));
+         CREATE TABLE parts (id int PRIMARY KEY AUTO_INCREMENT, note varchar(9))`,
+      )
+      await asLogin(server, database, '', async (account, introspect) => {
+        await server.query(`GRANT SELECT, INSERT ON ${database.name}.whole TO ${account}`)
+        await server.query(`GRANT SELECT, INSERT (note) ON ${database.name}.parts TO ${account}`)
+        const { tables } = await introspect()
+        const whole = server.product === 'mariadb' ? undefined : 'by_key'
+        assert.deepEqual(
+          tables.map(({ ref, insertReadBack }) => [ref.name, insertReadBack]),
+          [
+            ['parts', 'by_key'],
+            ['whole', whole],
+          ],
+        )
+        const [, user = ''] = /^'(.*?)'/.exec(account) ?? []
+        const { mutate, driver } = testDriver(t, database.writer({ connection: { user, password: 'only-for-tests' } }))
+        for (const table of tables) {
+          const parts = { values: { note: 'made' }, returning: ['id', 'note'] }
+          const { outcome } = await mutate(validatedMutation(table, 'create', parts))
+          assert.deepEqual(outcome.ok && outcome.value, { kind: 'written', rows: [['1', 'made']], affected: 1 })
+        }
+        await driver.close()
+      })
+    })
+
+    test('a view whose function writes is a view like others, and introspection does not run it', async (t) => {
+      const server = await target.start()
+      const database = await server.createDatabase(
+        `CREATE TABLE log (n int);
+         CREATE FUNCTION noted() RETURNS int MODIFIES SQL DATA BEGIN INSERT INTO log VALUES (1); RETURN 1; END;
+         CREATE VIEW counted AS SELECT n, noted() AS seen FROM log;
+         CREATE ALGORITHM = TEMPTABLE VIEW counted_once AS SELECT noted() AS seen;
+         CREATE TABLE gone (x int); CREATE VIEW broken AS SELECT x FROM gone; DROP TABLE gone`,
+      )
+      const { schema } = testDriver(t, database.reader())
+      const { tables } = await schema()
+      assert.deepEqual(
+        tables.map(({ ref, columns }) => [ref.name, columns.map(({ name, type }) => [name, type.logical])]),
+        [
+          [
+            'counted',
+            [
+              ['n', 'integer'],
+              ['seen', 'integer'],
+            ],
+          ],
+          ['counted_once', [['seen', 'integer']]],
+          ['log', [['n', 'integer']]],
+        ],
+      )
+      assert.deepEqual(await database.query('SELECT * FROM log'), [])
     })
 
     test('rights of a whole database, of a role and a limit of connections count as well', async () => {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { createConnection } from 'mysql2/promise'
-import { Cancellation, type ExecuteOptions, type WriteExecution } from '../../src/engines/engine.js'
+import {
+  Cancellation,
+  type CompiledMutation,
+  type ExecuteOptions,
+  type WriteExecution,
+} from '../../src/engines/engine.js'
 import { commitGate } from '../support/commit-gate.js'
 import { testDriver } from '../support/driver.js'
 import { eventually, MYSQL_TARGETS, statement, type TestDatabase } from '../support/mariadb.js'
@@ -127,6 +132,27 @@ for (const target of MYSQL_TARGETS) {
       const end = await changing
       assert.deepEqual(codeOf(end), ['none', 'TIMEOUT'])
       await nothingRuns(db)
+      assert.equal(await title(db, '1'), 'title')
+    })
+
+    test('a number that has come to be text refuses the change, wherever it is read', async (t) => {
+      const { db, driver } = await ground(t)
+      const type = { logical: 'integer', native: 'int', equality: true, ordered: true } as const
+      const columns = ['a', 'b', 'c'].map((name) => ({ name, type }))
+      const whole = columns.slice(0, 1)
+      const lock = statement("SELECT 't', 'f', id FROM docs WHERE id = 1 FOR UPDATE", [])
+      const parts = {
+        write: statement("UPDATE docs SET title = 'x' WHERE id = 1", []),
+        maxAffectedRows: 1,
+        dryRun: false,
+      }
+      const options = { timeoutMs: 20_000, acquireTimeoutMs: 20_000, bytesMax: 1_000 }
+      const mutate = (reads: Partial<CompiledMutation>) =>
+        driver.mutate({ ...parts, ...reads }, { ...options, cancellation: new Cancellation() })
+      const locks = statement('SELECT 1, 1, title FROM docs WHERE id = 1 FOR UPDATE', [], columns)
+      assert.deepEqual(codeOf(await mutate({ lock: locks })), ['none', 'SCHEMA_CHANGED'])
+      const readBack = statement('SELECT title FROM docs WHERE id = 1', [], whole)
+      assert.deepEqual(codeOf(await mutate({ lock, readBack })), ['none', 'SCHEMA_CHANGED'])
       assert.equal(await title(db, '1'), 'title')
     })
 

@@ -49,7 +49,7 @@ const EVERY_TYPE = {
   twice: { logical: 'bigint', native: 'bigint', ...COMPARABLE },
   dec: { logical: 'decimal', native: 'numeric(12,3)', fractionDigitsMax: 3, ...COMPARABLE },
   cash: { logical: 'unknown', native: 'money', ...COMPARABLE },
-  f4: { logical: 'float', native: 'real', ...COMPARABLE },
+  f4: { logical: 'float', native: 'real', single: true, ...COMPARABLE },
   f8: { logical: 'float', native: 'double precision', ...COMPARABLE },
   t: { logical: 'text', native: 'text', ...COMPARABLE },
   vc: { logical: 'text', native: 'character varying(40)', charsMax: 40, ...COMPARABLE },

@@ -183,7 +183,7 @@ const MYSQL = {
   json: { sql: 'json', takes: 'nothing' },
   bytes: { sql: 'varbinary(191)', takes: BASE64 },
   enum: { sql: "enum('red', 'green')", takes: ['"red"'] },
-  unknown: { sql: "set('red', 'green')", takes: 'strings' },
+  unknown: { sql: "set('red', 'green')", takes: ['""', '"red"', '"red,green"'] },
 } as const satisfies Readonly<Record<string, ConfusedColumn>>
 
 export const COLUMNS: PerEngine<Readonly<Record<string, ConfusedColumn>>> = { postgres: POSTGRES, mysql: MYSQL }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { GatewayError } from '../../src/core/errors.js'
 import type { ValidatedCall, ValidatedMutation } from '../../src/core/plan.js'
@@ -68,6 +69,7 @@ export function testDriver(t: TestContext, settings: ConnectorSettings): TestDri
   const { dialect, driver } = createEngine(settings, {
     observe: (observation) => observed.push(observation),
     nowMs: () => performance.now(),
+    randomBytes,
   })
   t.after(() => driver.close())
   const limits = (options: Partial<ExecuteOptions> = {}): ExecuteOptions => ({

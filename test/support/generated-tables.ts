@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import { unreachable } from '../../src/core/assert.js'
 import { agentColumnName, cleanText } from '../../src/core/names.js'
 import { canHold } from '../../src/core/repertoire.js'
-import { type Column, catalogName, type Table, type ValueType } from '../../src/core/schema-model.js'
+import { type Column, catalogName, type Table, type TextForm, type ValueType } from '../../src/core/schema-model.js'
 import { MYSQL_TYPES } from './mysql-types.js'
 import { TYPES, tableOf } from './schema.js'
 
@@ -95,7 +96,7 @@ export function valueText(type: ValueType): fc.Arbitrary<string> {
         ? fc.constantFrom('0', '-12.50', '12345678901234567890.1', 'NaN')
         : fc.constantFrom('0', '-12.50', '1234567890123456.1')
     case 'float':
-      return fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)
+      return (type.single === true ? fc.float : fc.double)({ noNaN: true, noDefaultInfinity: true }).map(String)
     case 'boolean':
       // A number that stands in for it takes others, which schemas can say in words alone.
       return fc.constantFrom('true', 'false')
@@ -116,8 +117,31 @@ export function valueText(type: ValueType): fc.Arbitrary<string> {
       return fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes).toString('base64'))
     case 'enum':
       return fc.constantFrom(...(type.labels ?? []))
+    case 'unknown':
+      return type.form === undefined ? plainText : formedText(type.form)
     default:
-      return fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.replaceAll('\0', '').replaceAll('\\', ''))
+      return plainText
+  }
+}
+
+const plainText = fc
+  .string({ unit: 'binary', maxLength: 20 })
+  .map((text) => text.replaceAll('\0', '').replaceAll('\\', ''))
+
+function formedText(form: TextForm): fc.Arbitrary<string> {
+  switch (form.kind) {
+    case 'set':
+      return fc.subarray([...form.members]).map((members) => members.join(','))
+    case 'words':
+      return fc.constantFrom(...form.shown, 'any')
+    case 'geometry':
+      return fc.tuple(fc.integer(), fc.integer()).map(([x, y]) => `POINT(${x} ${y})`)
+    case 'inet4':
+      return fc.ipV4()
+    case 'inet6':
+      return fc.constantFrom('::1', '::ffff:10.0.0.1', 'fe80::1:2', '1:2:3:4:5:6:7:8')
+    default:
+      return unreachable(form)
   }
 }
 

@@ -43,7 +43,7 @@ export const MYSQL_TYPES = {
   bits64: { logical: 'bigint', native: 'bit(64)', unsigned: true, ...COMPARABLE },
   decimal: decimal('decimal(20,4)', 4),
   longDecimal: decimal('decimal(65,30)', 30),
-  float: { logical: 'float', native: 'float', finite: true, ...COMPARABLE },
+  float: { logical: 'float', native: 'float', finite: true, single: true, ...COMPARABLE },
   double: { logical: 'float', native: 'double', finite: true, ...COMPARABLE },
   flag: { logical: 'boolean', native: 'tinyint(1)', range: [-128, 127], ...COMPARABLE },
   bit: { logical: 'boolean', native: 'bit(1)', range: [0, 1], ...COMPARABLE },
@@ -68,7 +68,10 @@ export const MYSQL_TYPES = {
   fixedBytes: bytes('binary(4)'),
   blob: bytes('longblob'),
   mood: { logical: 'enum', native: "enum('sad','ok','it''s')", labels: ['sad', 'ok', "it's"], ...COMPARABLE },
-  set: { logical: 'unknown', native: "set('a','b')", equality: true, ordered: false },
-  inet6: { logical: 'unknown', native: 'inet6', ...COMPARABLE },
-  point: { logical: 'unknown', native: 'point', ...OPAQUE },
+  set: {
+    ...{ logical: 'unknown', native: "set('a','b')", equality: true, ordered: false },
+    form: { kind: 'set', members: ['a', 'b'] },
+  },
+  inet6: { logical: 'unknown', native: 'inet6', form: { kind: 'inet6' }, ...COMPARABLE },
+  point: { logical: 'unknown', native: 'point', form: { kind: 'geometry' }, ...OPAQUE },
 } as const satisfies Readonly<Record<string, ValueType>>

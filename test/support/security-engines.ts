@@ -24,7 +24,7 @@ export async function servedEngines(): Promise<readonly EngineName[]> {
           sessionContext: false,
           pool: { mode: 'session', max: 1, acquireTimeoutMs: 1, idleTimeoutMs: 1, lifetimeMaxMs: 1 },
         },
-        { observe: () => {}, nowMs: () => 0 },
+        { observe: () => {}, nowMs: () => 0, randomBytes: (count) => new Uint8Array(count) },
       )
       await driver.close()
       served.push(engine)

@@ -67,7 +67,7 @@ describe('a connector of MySQL or MariaDB', () => {
     [
       'the address of another engine',
       '    url: postgres://u@h/d\n',
-      /url: expected an address that starts with mysql:\/\/$/,
+      /url: expected an address that starts with mysql:\/\/ or mariadb:\/\/$/,
     ],
     [
       'two ways to say tls',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { LogicalType } from '../../src/core/schema-model.js'
 import type { ResultColumn } from '../../src/core/statement.js'
-import { BINARY_CHARSET, cellText, WIRE, type WireField } from '../../src/engines/mysql/cell-text.js'
+import { BINARY_CHARSET, cellText, outputText, WIRE, type WireField } from '../../src/engines/mysql/cell-text.js'
 import { setColumn, typeOfField } from '../../src/engines/mysql/set-columns.js'
 
 const field = (columnType: number, parts: Partial<WireField> = {}): WireField => ({
@@ -34,6 +34,14 @@ describe("the engine's text of a cell", () => {
   test('bits are a number, whatever their count', () => {
     assert.equal(cellText(Buffer.from('ffffffffffffffff', 'hex'), field(WIRE.bit), undefined), '18446744073709551615')
     assert.equal(cellText(Buffer.from([0]), field(WIRE.bit), column('boolean')), '0')
+  })
+
+  test('bits of an output come as the digits of their number', () => {
+    for (const digits of ['1', '49', '18446744073709551615']) {
+      assert.equal(outputText(Buffer.from(digits), field(WIRE.bit)), digits)
+    }
+    assert.equal(outputText(Buffer.from([1]), field(WIRE.blob)), 'AQ==')
+    assert.equal(outputText(null, field(WIRE.bit)), null)
   })
 
   test('bytes are base64, unless the catalog says that they are something else', () => {

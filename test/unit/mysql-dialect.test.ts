@@ -82,6 +82,31 @@ test('a float of half width is compared with the number it holds, and written as
   assert.deepEqual(assignment(float, '0.1').params, number('0.1'))
 })
 
+test('a date is asked for NULL by what does not find zero dates, and all else as usual', () => {
+  for (const type of [MYSQL_TYPES.date, MYSQL_TYPES.datetime, MYSQL_TYPES.timestamp]) {
+    assert.equal(condition(type, 'is_null').where, 't.`c` <=> NULL')
+    assert.equal(condition(type, 'not_null').where, 't.`c` IS NOT NULL')
+    assert.equal(held(type, null), 't.`c` <=> NULL')
+  }
+  assert.equal(condition(MYSQL_TYPES.int, 'is_null').where, 't.`c` IS NULL')
+})
+
+test('an expected text is compared by its bytes, and other values as a filter would', () => {
+  const expectation = (type: ValueType, value: PlanValue): string => {
+    const table = tableOf('t', { columns: { id: MYSQL_TYPES.int, 'c?': type }, primaryKey: ['id'] })
+    const parts = { key: { id: '1' }, values: { c: value }, expected: { c: value }, returning: ['c'] }
+    const { lock } = mysqlDialect.compileMutation(validatedMutation(table, 'update', parts))
+    const [, text = ''] = /^SELECT IF\((.*?), 't', 'f'\), /s.exec(lock?.text ?? '') ?? []
+    return text
+  }
+  const bytes = 'CAST(CONVERT(t.`c` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY)'
+  for (const type of [MYSQL_TYPES.folded, MYSQL_TYPES.exact, MYSQL_TYPES.latin1]) {
+    assert.equal(expectation(type, 'paid'), bytes)
+  }
+  assert.equal(expectation(MYSQL_TYPES.decimal, '1.0'), 't.`c` = ?')
+  assert.equal(expectation(MYSQL_TYPES.mood, 'ok'), 't.`c` = ?')
+})
+
 test('a moment is moved to UTC by its offset, with every digit of its fraction', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['2024-02-29T10:00:00Z', '2024-02-29 10:00:00'],

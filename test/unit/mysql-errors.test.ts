@@ -6,6 +6,7 @@ import {
   detailOf,
   errnoOf,
   reasonOf,
+  signalledError,
   statementError,
   writeError,
 } from '../../src/engines/mysql/errors.js'
@@ -14,10 +15,21 @@ const server = (errno: number, sqlState = 'HY000', message = 'said 4711') =>
   Object.assign(new Error(message), { code: 'ER_SOMETHING', errno, sqlState })
 const network = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED', errno: -111 })
 
+/** What the server gives with these numbers, where it is not its state for everything. */
+const STATES: Readonly<Record<number, string>> = {
+  1053: '08S01',
+  1054: '42S22',
+  1146: '42S02',
+  1305: '42000',
+  1317: '70100',
+  1318: '42000',
+  1927: '70100',
+}
+
 describe('errors of MySQL and MariaDB', () => {
   test('the number decides the code', () => {
     const cases = {
-      DB_CONSTRAINT: [1048, 1062, 1364, 1451, 1452, 3819, 4025],
+      DB_CONSTRAINT: [167, 1048, 1062, 1364, 1451, 1452, 3819, 4025],
       DB_VALUE: [1264, 1267, 1292, 1366, 1406, 1690, 3140],
       DB_CONFLICT: [1205, 1213],
       DB_PERMISSION: [1044, 1142, 1143, 1227, 1370, 1792],
@@ -28,7 +40,9 @@ describe('errors of MySQL and MariaDB', () => {
       DB_ERROR: [1064, 9999],
     }
     for (const [code, numbers] of Object.entries(cases)) {
-      for (const number of numbers) assert.equal(statementError(server(number)).code, code, String(number))
+      for (const number of numbers) {
+        assert.equal(statementError(server(number, STATES[number])).code, code, String(number))
+      }
     }
   })
 
@@ -37,7 +51,22 @@ describe('errors of MySQL and MariaDB', () => {
       assert.equal(writeError(error).code, 'DB_CONSTRAINT')
       assert.equal(statementError(error).code, 'DB_ERROR')
     }
-    assert.equal(writeError(server(1146)).code, 'SCHEMA_CHANGED')
+    assert.equal(writeError(server(1146, '42S02')).code, 'SCHEMA_CHANGED')
+  })
+
+  test('a number that code in the database signals with a state of its own is not the number', () => {
+    for (const number of [1305, 1317, 1927, 1146, 1053]) {
+      for (const state of ['45001', '02000']) {
+        const error = server(number, state)
+        assert.equal(writeError(error).code, 'DB_CONSTRAINT')
+        assert.equal(statementError(error).code, 'DB_ERROR')
+        assert.doesNotMatch(statementError(error).detail ?? '', /4711/)
+      }
+    }
+    const posing = signalledError(server(1927, '70100'), false)
+    assert.equal(posing.code, 'DB_CONSTRAINT')
+    assert.doesNotMatch(JSON.stringify(posing), /4711/)
+    assert.equal(signalledError(server(1927, '70100'), true).code, 'DB_ERROR')
   })
 
   test('without a number of the server it is the connection that failed', () => {

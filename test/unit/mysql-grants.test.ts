@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Grant, type GrantTarget, holds, holdsEverywhere, parseGrant } from '../../src/engines/mysql/grants.js'
+import {
+  type Grant,
+  type GrantTarget,
+  holds,
+  holdsByColumn,
+  holdsEverywhere,
+  parseGrant,
+} from '../../src/engines/mysql/grants.js'
 
 function grants(...lines: readonly string[]): readonly Grant[] {
   return lines.flatMap((line) => parseGrant(line) ?? [])
@@ -45,6 +52,23 @@ test('names are read whole, whatever they hold, and columns are not taken for ri
   assert.equal(holds(held, 'UPDATE', table('y', 'x'), false), false)
   assert.equal(holds(held, 'INSERT', table('quo"te'), false), true)
   assert.equal(holds(held, 'DROP', table('plain'), false), true)
+})
+
+test('a right on columns one by one is told apart from one on their table', () => {
+  const held = grants(
+    'GRANT SELECT (`id`), INSERT (`a`, `b`) ON `shop`.`items` TO `r`@`%`',
+    'GRANT SELECT, INSERT (`a`) ON `shop`.`both` TO `r`@`%`',
+    'GRANT INSERT ON `shop`.`both` TO `role`',
+  )
+  assert.equal(holdsByColumn(held, 'INSERT', table('items'), false), true)
+  assert.equal(holdsByColumn(held, 'UPDATE', table('items'), false), false, 'it is not held at all')
+  assert.equal(holdsByColumn(held, 'INSERT', table('both'), false), false)
+  assert.equal(holdsByColumn(held, 'SELECT', table('both'), false), false)
+  const inSchema = grants(
+    'GRANT INSERT (`a`) ON `shop`.`items` TO `r`@`%`',
+    'GRANT ALL PRIVILEGES ON `shop`.* TO `r`@`%`',
+  )
+  assert.equal(holdsByColumn(inSchema, 'INSERT', table('items'), false), false)
 })
 
 test('a schema is granted as a pattern, a table is not', () => {

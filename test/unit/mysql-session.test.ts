@@ -6,6 +6,7 @@ import {
   sessionConstants,
   statementLimit,
   tlsOf,
+  whereaboutsQuery,
 } from '../../src/engines/mysql/session.js'
 import { testSettings } from '../support/test-server.js'
 
@@ -41,6 +42,12 @@ describe('sessions of MySQL and MariaDB', () => {
     // An idle connection must outlive the gateway's own idle timeout, which would otherwise find it lost.
     assert.match(text, /wait_timeout = 305(,|$)/)
     assert.doesNotMatch(text, /;/)
+  })
+
+  test('where a session is, is asked by the name that each product has for the server', () => {
+    assert.match(whereaboutsQuery('mysql', 7), /@@server_uuid.* WHERE ID = 7\)$/)
+    assert.match(whereaboutsQuery('mariadb', 7), /@@server_id, @@hostname, @@port.* WHERE ID = 7\)$/)
+    assert.throws(() => whereaboutsQuery('mysql', Number.NaN), /number/)
   })
 
   test('the server stops a statement a little after the driver would', () => {

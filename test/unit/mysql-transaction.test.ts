@@ -10,11 +10,17 @@ import { statement } from '../support/postgres.js'
 /** How the server answers one statement: an error, silence, or OK with a count of warnings. */
 type Answer = Error | 'silence' | number
 
-const serverError = (errno: number) => Object.assign(new Error('said'), { code: 'ER', errno, sqlState: 'HY000' })
+const serverError = (errno: number, sqlState = 'HY000') =>
+  Object.assign(new Error('said'), { code: 'ER', errno, sqlState })
 const LOST = new Error('the server closed the connection')
 
 /** A transaction on a session that answers as the test says, and writes down what it was sent. */
-function scripted(answers: Readonly<Record<string, Answer>>, nowMs: () => number = () => 0, restorable = true) {
+function scripted(
+  answers: Readonly<Record<string, Answer>>,
+  nowMs: () => number = () => 0,
+  restorable = true,
+  byte = 0,
+) {
   const sent: string[] = []
   const cancellation = new Cancellation()
   const session: RestorableSession = {
@@ -38,7 +44,16 @@ function scripted(answers: Readonly<Record<string, Answer>>, nowMs: () => number
     },
   }
   const options = { timeoutMs: 100, acquireTimeoutMs: 1, bytesMax: 1_000, cancellation }
-  return { transaction: new WriteTransaction({ session, options, nowMs }), sent, cancellation }
+  return {
+    transaction: new WriteTransaction({
+      session,
+      options,
+      nowMs,
+      randomBytes: (count) => new Uint8Array(count).fill(byte),
+    }),
+    sent,
+    cancellation,
+  }
 }
 
 const seen = ({ effect, outcome, reusable }: Awaited<ReturnType<WriteTransaction['commit']>>) => [
@@ -65,7 +80,11 @@ describe('the end of a writing transaction of MySQL and MariaDB', () => {
       { COMMIT: serverError(1213), ROLLBACK: LOST },
       ['unknown', 'DB_EFFECT_UNKNOWN', false],
     ],
-    ['unknown when the server was ending', { COMMIT: serverError(1053) }, ['unknown', 'DB_EFFECT_UNKNOWN', false]],
+    [
+      'unknown when the server was ending',
+      { COMMIT: serverError(1053, '08S01') },
+      ['unknown', 'DB_EFFECT_UNKNOWN', false],
+    ],
     ['unknown when nothing was heard', { COMMIT: LOST }, ['unknown', 'DB_EFFECT_UNKNOWN', false]],
   ]
   for (const [rule, answers, end] of cases) {
@@ -114,14 +133,38 @@ describe('the end of a writing transaction of MySQL and MariaDB', () => {
 
   test('a call whose mark is gone has ended its transaction', async () => {
     const check = async (answer: Answer) => {
-      const { transaction } = scripted({ 'RELEASE SAVEPOINT runku_call': answer })
-      await transaction.call(statement('CALL p()'), 1)
+      const { transaction } = scripted({ [`RELEASE SAVEPOINT runku_${'00'.repeat(16)}`]: answer })
+      await transaction.call(statement('CALL p()'), {})
       return transaction.standing()
     }
     assert.equal(await check(0), 'stands')
     assert.equal(await check(serverError(1305)), 'gone')
     assert.equal(await check(LOST), 'unsure')
     assert.equal(await scripted({}).transaction.standing(), 'stands')
+  })
+
+  test('a lost connection that is only signalled is an error of the statement, and its session is rolled back', async () => {
+    const posing = { WRITE: serverError(1927, '70100') }
+    const alive = scripted(posing)
+    const ran = await alive.transaction.run(statement('WRITE'))
+    assert.equal(ran.ok ? 'OK' : ran.error.code, 'DB_CONSTRAINT')
+    assert.deepEqual(seen(await alive.transaction.rollBack(ran)), ['none', 'DB_CONSTRAINT', true])
+    const dead = scripted({ ...posing, 'DO 0': LOST })
+    const lost = await dead.transaction.run(statement('WRITE'))
+    assert.equal(lost.ok ? 'OK' : lost.error.code, 'CONNECTOR_UNAVAILABLE')
+    assert.deepEqual(seen(await dead.transaction.rollBack(lost)), ['none', 'CONNECTOR_UNAVAILABLE', false])
+  })
+
+  test('the mark of a call has a name that no other has', async () => {
+    const marks = [1, 2].map(async (byte) => {
+      const { transaction, sent } = scripted({}, () => 0, true, byte)
+      await transaction.call(statement('CALL p()'), {})
+      return sent[1]
+    })
+    assert.deepEqual(
+      await Promise.all(marks),
+      [1, 2].map((byte) => `SAVEPOINT runku_${`0${byte}`.repeat(16)}`),
+    )
   })
 
   test('a server that does not obey is abandoned, and its session serves nobody else', async (t: TestContext) => {

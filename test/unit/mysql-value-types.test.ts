@@ -56,9 +56,11 @@ test('decimals keep the digits that they declare; floats are finite', () => {
   assert.deepEqual(described('decimal(10,2)'), { ...decimal, fractionDigitsMax: 2 })
   assert.deepEqual(described('decimal(65,38) unsigned zerofill'), { ...decimal, fractionDigitsMax: 38 })
   assert.deepEqual(described('decimal(5,0)'), { ...decimal, fractionDigitsMax: 0 })
-  for (const columnType of ['float', 'double', 'float(7,3)', 'double(8,2) unsigned']) {
-    assert.deepEqual(described(columnType), { logical: 'float', finite: true, ...COMPARABLE })
-  }
+  const double = { logical: 'float', finite: true, ...COMPARABLE }
+  assert.deepEqual(described('double'), double)
+  assert.deepEqual(described('float'), { ...double, single: true })
+  assert.deepEqual(described('float(7,3)'), { ...double, single: true, fractionDigitsMax: 3 })
+  assert.deepEqual(described('double(8,2) unsigned'), { ...double, fractionDigitsMax: 2 })
 })
 
 test('dates may have parts that are zero, a time is a span, and only `timestamp` is a moment', () => {
@@ -127,9 +129,12 @@ test('labels arrive as they were written, whatever they hold', () => {
 })
 
 test('an enum whose labels the catalog may have lost characters of offers none', () => {
-  const lost = { logical: 'unknown', equality: true, ordered: false }
-  assert.deepEqual(text("enum('a','?')", 'utf8mb4', 'utf8mb4_bin'), lost)
-  assert.deepEqual(text("enum('why?')", 'gb18030', 'gb18030_bin'), lost)
+  const lost = (...shown: readonly string[]) => ({
+    ...{ logical: 'unknown', equality: true, ordered: false },
+    form: { kind: 'words', shown },
+  })
+  assert.deepEqual(text("enum('a','?')", 'utf8mb4', 'utf8mb4_bin'), lost('a'))
+  assert.deepEqual(text("enum('why?')", 'gb18030', 'gb18030_bin'), lost())
   assert.deepEqual(labels("enum('why?')", 'latin1'), ['why?'], 'the catalog has every character of this one')
   assert.deepEqual(labels("enum('why?')", 'utf8mb3'), ['why?'])
 })
@@ -145,9 +150,26 @@ test('json is never compared, bytes are, and what is not known is only read', ()
   }
   assert.deepEqual(described('blob /*M!100301 COMPRESSED*/'), { logical: 'bytes', ...COMPARABLE })
   assert.deepEqual(described('uuid'), { logical: 'uuid', ...COMPARABLE })
-  assert.deepEqual(described('inet6'), { logical: 'unknown', ...COMPARABLE })
-  assert.deepEqual(described("set('a','b')"), { logical: 'unknown', equality: true, ordered: false })
-  for (const columnType of ['geometry', 'point', 'multipolygon', 'vector(3)', 'xmltype', '']) {
+  for (const kind of ['inet4', 'inet6']) {
+    assert.deepEqual(described(kind), { logical: 'unknown', form: { kind }, ...COMPARABLE })
+  }
+  for (const columnType of ['geometry', 'point', 'multipolygon', 'geomcollection']) {
+    assert.deepEqual(described(columnType), { logical: 'unknown', form: { kind: 'geometry' }, ...OPAQUE })
+  }
+  for (const columnType of ['vector(3)', 'xmltype', '']) {
     assert.deepEqual(described(columnType), { logical: 'unknown', ...OPAQUE })
   }
+})
+
+test('a set has its members in their order, unless the catalog may have lost characters of one', () => {
+  const set = { logical: 'unknown', equality: true, ordered: false }
+  assert.deepEqual(text("set('b','a','it''s')", 'utf8mb4', 'utf8mb4_bin'), {
+    ...set,
+    form: { kind: 'set', members: ['b', 'a', "it's"] },
+  })
+  assert.deepEqual(text("set('a','?')", 'utf8mb4', 'utf8mb4_bin'), {
+    ...set,
+    form: { kind: 'words', shown: ['a'], several: true },
+  })
+  assert.deepEqual(described('set'), set, 'of a result nobody says what they are')
 })

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { knownObjects } from '../../src/core/known-objects.js'
 import type { SchemaModel } from '../../src/core/schema-model.js'
 import { parsePolicy } from '../../src/policy/policy-document.js'
-import { spelledName, withQualifiedNames } from '../../src/policy/qualified-names.js'
+import { schemasOf, spelledName, withQualifiedNames } from '../../src/policy/qualified-names.js'
 import { caller, compiled, refOf, routineOf, schemaOf, tableOf, withRoutines } from '../support/policy-schema.js'
 
 /** The same tables in a schema of any name, as the databases of several tenants hold them. */
@@ -30,6 +30,19 @@ roles:
   reader: { read: [customers, orders], mask: { customers: [name] }, row_filter: { customers: [{ column: tenant, op: eq, value: 1 }] } }
   payer: { call: ['pay(integer)'] }
   denied: { read: ['*'], deny: [customers] }`
+
+test('a schema that the catalog spells another way is meant by names without it all the same', () => {
+  const { engine, findings } = compiled(POLICY, shopIn('shop'), ['SHOP'])
+  assert.deepEqual(findings, [])
+  assert.deepEqual(
+    engine.rights(caller(['reader'])).tables.map(({ table }) => table.ref),
+    [refOf('shop', 'customers'), refOf('shop', 'orders')],
+  )
+  assert.deepEqual(schemasOf(['SHOP'], shopIn('shop')), ['shop'])
+  assert.deepEqual(schemasOf(['shop'], shopIn('shop_eu')), ['shop'])
+  assert.deepEqual(schemasOf(['SHOP', 'other'], shopIn('shop')), ['SHOP', 'other'])
+  assert.deepEqual(schemasOf(['SHOP'], schemaOf()), ['SHOP'])
+})
 
 test('where a connector has one schema, names may leave it out, and mean the tables of whichever it is', () => {
   for (const schema of ['shop_eu', 'shop_us']) {

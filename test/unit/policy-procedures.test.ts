@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ProcedureAccess } from '../../src/core/access.js'
-import { catalogName, type SchemaModel } from '../../src/core/schema-model.js'
-import { caller, compiled, routineOf, SHOP, withRoutines } from '../support/policy-schema.js'
+import { catalogName, type SchemaModel, type ValueType } from '../../src/core/schema-model.js'
+import { caller, compiled, routineOf, SHOP, schemaOf, withRoutines } from '../support/policy-schema.js'
 import { TYPES } from '../support/schema.js'
 
 const CATALOG = withRoutines(
@@ -194,6 +194,26 @@ test('what no tool can stand for is withheld: an open record, a type that no val
     assert.deepEqual(kinds(result), [['procedure_unusable', 'error']], name)
     assert.deepEqual(tools(result), [])
   }
+})
+
+test('a geometry can be passed, and only a function can give one', () => {
+  const type: ValueType = { ...TYPES.text, logical: 'unknown', native: 'point', form: { kind: 'geometry' } }
+  const modes = { takes: 'in', changes: 'inout', gives: 'out' } as const
+  const routines = Object.entries(modes).map(([name, mode]) =>
+    routineOf('public', name, { kind: 'procedure', parameters: [['place', 'text', { mode, type }]] }),
+  )
+  const document = `version: 1
+procedures: { public.takes: { effect: read }, public.changes: { effect: read }, public.gives: { effect: read } }
+roles: { all: { call: ['*'] } }`
+  const { findings } = compiled(document, withRoutines(schemaOf(), ...routines))
+  assert.deepEqual(
+    findings.map(({ kind, table }) => [kind, table]),
+    [
+      ['procedure_unusable', 'public.changes'],
+      ['procedure_unusable', 'public.gives'],
+    ],
+  )
+  assert.match(findings[0]?.text ?? '', /"place" gives a geometry, which only a function can/)
 })
 
 test('a procedure takes its in, inout and variadic parameters, in order', () => {

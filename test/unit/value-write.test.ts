@@ -51,6 +51,43 @@ describe('values to be written', () => {
     refuses({ ...TYPES.timetz, fractionDigitsMax: 3 }, /at most 3/, '10:00:00.1234+05:30')
   })
 
+  test('a number that a single-precision float would keep as another is refused; one that it shows is not', () => {
+    const single: ValueType = { ...TYPES.real, single: true }
+    writes(single, 0.1, '0.1')
+    writes(single, '16777216', '16777216')
+    writes(single, '0.10000000149011612', '0.10000000149011612')
+    writes(single, '3.4028235e38', '3.4028235e38')
+    writes(single, '1e-45', '1e-45')
+    writes(single, 'NaN', 'NaN')
+    refuses(single, /single-precision float keeps/, '16777217', 16777217, '1e-46', '1e39', 0.123456789, '3.14159265')
+    writes(TYPES.float, '16777217', '16777217')
+    // It may be looked for, and is not there.
+    assert.equal(coerceValue(single, '16777217').ok, true)
+  })
+
+  test('a float with digits declared keeps no more of them, however the number is spelt', () => {
+    const cents: ValueType = { ...TYPES.float, fractionDigitsMax: 2 }
+    for (const text of ['1.25', '1.50000', '125e-2', '1e3', '1e-2', '0']) writes(cents, text, text)
+    refuses(cents, /at most 2 fraction digits/, '1.255', '1255e-3', '1e-3', 1e-9, '1.5e-7')
+  })
+
+  test('a text that is to have a form is written in it alone, or in no other form of itself', () => {
+    const unknown: ValueType = { logical: 'unknown', native: 'set', equality: true, ordered: false }
+    const set: ValueType = { ...unknown, form: { kind: 'set', members: ['x', 'y'] } }
+    writes(set, 'y,x', 'x,y')
+    refuses(set, /^words with commas between them, each once, of "x", "y"$/, '1', '0', 'x,x', 'z', 1, null)
+    assert.deepEqual(coerceValue(set, 'y,x'), { ok: true, value: 'x,y' })
+    assert.equal(coerceValue(set, '3').ok, false)
+    const several: ValueType = { ...unknown, form: { kind: 'words', shown: [], several: true } }
+    writes(several, 'x', 'x')
+    refuses(several, /no number in its place, and no list of them$/, 'x,y', '1')
+    assert.equal(coerceValue(several, 'x,y').ok, true)
+    const point: ValueType = { ...unknown, form: { kind: 'geometry' } }
+    writes(point, 'POINT(1 2)', 'POINT(1 2)')
+    refuses(point, /well-known text such as POINT/, 'POINT(1 2) trailing')
+    assert.equal(coerceValue({ ...unknown, form: { kind: 'inet4' } }, 'zzz').ok, false)
+  })
+
   test('a document may be longer than a value that is looked for, up to a limit', () => {
     const long = 'x'.repeat(VALUE_CHARS_MAX + 1)
     writes(TYPES.text, long, long)

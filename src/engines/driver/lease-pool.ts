@@ -6,8 +6,11 @@ import { ReadQueue } from './read-queue.js'
 /** A connection that one call may use. */
 export interface Lease<S> {
   readonly session: S
-  /** Gives the connection back to its source, which closes it when it is not reusable. */
-  readonly giveBack: (reusable: boolean) => void
+  /**
+   * Gives the connection back to its source, which closes it when it is not reusable. What it returns settles, and never
+   * fails, when the place of the connection is free; nothing, when it is free already.
+   */
+  readonly giveBack: (reusable: boolean) => Promise<void> | undefined
 }
 
 /** Where connections come from: an engine's own pool. */
@@ -79,8 +82,9 @@ export class LeasePool<S extends { readonly openedMs: number }> {
         return
       }
     }
-    lease.giveBack(reusable)
-    this.#queue.release()
+    const freed = lease.giveBack(reusable)
+    if (freed === undefined) this.#queue.release()
+    else void freed.then(() => this.#queue.release())
   }
 
   /** From now on a wait that ends does so because the driver was closed, and no connection is handed on. */

@@ -19,7 +19,7 @@ const BINDINGS: Readonly<Record<LogicalType, Bind>> = {
   integer,
   bigint: (value, { unsigned }) => ({ type: unsigned === true ? 'unsigned' : 'integer', value }),
   decimal: (value) => ({ type: 'decimal', value }),
-  float: (value, type) => ({ type: 'float', value: isSingle(type) ? writtenSingle(value) : value }),
+  float: (value, type) => ({ type: 'float', value: type.single === true ? writtenSingle(value) : value }),
   bytes: (value) => ({ type: 'bytes', value }),
   // A number stands in for the type, and its other values are given as they are.
   boolean: (value, type) => integer(TRUTHS.get(value) ?? value, type),
@@ -58,14 +58,10 @@ export function boundPosition({ labels = [] }: ValueType, label: PlanValue): Par
  * largest one of what is too large; such a value, and one too small, is compared as it is.
  */
 export function boundToCompare(type: ValueType, value: PlanValue): Param {
-  if (!isSingle(type)) return bound(type, value)
+  if (type.single !== true) return bound(type, value)
   const single = Math.fround(Number(value))
   const held = Number.isFinite(single) && (single !== 0 || Number(value) === 0)
   return bound(type, held ? String(single) : value)
-}
-
-function isSingle({ logical, native }: ValueType): boolean {
-  return logical === 'float' && native.startsWith('float')
 }
 
 const SINGLE_MAX = 2 ** 128 - 2 ** 104
@@ -76,21 +72,9 @@ function writtenSingle(value: PlanValue): PlanValue {
   return Math.abs(Number(value)) > SINGLE_MAX && Number.isFinite(single) ? String(single) : value
 }
 
-const GEOMETRIES: ReadonlySet<string> = new Set([
-  'geometry',
-  'point',
-  'linestring',
-  'polygon',
-  'multipoint',
-  'multilinestring',
-  'multipolygon',
-  'geometrycollection',
-  'geomcollection',
-])
-
 /** Types whose values are bytes of the engine's own making: outside of it they are well-known text. */
-export function isGeometry({ logical, native }: ValueType): boolean {
-  return logical === 'unknown' && GEOMETRIES.has(native.split(/[ (]/, 1)[0] ?? '')
+export function isGeometry({ form }: ValueType): boolean {
+  return form?.kind === 'geometry'
 }
 
 /** `BIT(n)` is a string of bytes wherever it is not used as a number. */

@@ -84,6 +84,15 @@ export function cellText(value: unknown, field: WireField, column: ResultColumn 
   throw new Error(`a cell of the wire type ${field.columnType} came as ${typeof value}`)
 }
 
+/**
+ * The same of an output of a procedure. What such a parameter was declared as is the type of its cell, and yet bits come as
+ * the digits of their number.
+ */
+export function outputText(value: unknown, field: WireField): string | null {
+  if (field.columnType === WIRE.bit && Buffer.isBuffer(value)) return value.toString('latin1')
+  return cellText(value, field, undefined)
+}
+
 /** Where the catalog says what the column is, that counts: some functions give text as bytes. */
 function bufferText(bytes: Buffer, field: WireField, column: ResultColumn | undefined): string {
   if (field.columnType === WIRE.bit) return bits(bytes)

@@ -5,15 +5,18 @@ import type { Observe } from '../../observe/observation.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
 import { closedError, type Lease, LeasePool } from '../driver/lease-pool.js'
 import { Cancellation } from '../engine.js'
-import { Killer, MysqlConnection } from './connection.js'
-import { connectError, detailOf, errnoOf, KILL_REFUSALS } from './errors.js'
-import { type SessionUse, sessionConstants, statementLimit, type Tls } from './session.js'
-import { type Receiver, runStatement, tidyUp, type WireSession, type WireStatement } from './wire.js'
+import { MysqlConnection } from './connection.js'
+import { connectError, detailOf } from './errors.js'
+import { Killer, type Whereabouts, whereaboutsOf } from './killer.js'
+import { type SessionUse, sessionConstants, statementLimit, type Tls, whereaboutsQuery } from './session.js'
+import { type Receiver, runStatement, tidyUp, type WireEnd, type WireSession, type WireStatement } from './wire.js'
 
 export interface DriverSurroundings {
   readonly observe: Observe
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
+  /** Gives that many cryptographically random bytes. */
+  readonly randomBytes: (count: number) => Uint8Array
 }
 
 /** One connection with its constants, and the way to end what it runs. */
@@ -21,30 +24,42 @@ export class Session implements WireSession {
   readonly openedMs: number
   readonly connection: MysqlConnection
   readonly #constants: () => WireStatement
-  readonly #killer: () => Killer
+  readonly #killer: (session: Session) => Killer
   #killing: Killer | undefined
   /** What the server was last told, so that calls of one timeout tell it once. */
   #limitMs: number | undefined
+  #whereabouts: Whereabouts | undefined
+  #abandoned = false
   #ended: Promise<void> | undefined
 
   constructor(
     connection: MysqlConnection,
     openedMs: number,
     constants: () => WireStatement,
-    killer: (threadId: number) => Killer,
+    killer: (session: Session) => Killer,
   ) {
     this.connection = connection
     this.openedMs = openedMs
     this.#constants = constants
-    this.#killer = () => killer(connection.threadId)
+    this.#killer = killer
   }
 
   submit(statement: WireStatement, receiver: Receiver): void {
     this.connection.submit(statement, receiver)
   }
 
+  /** Where the session is, as the server itself saw it when it was opened. */
+  get whereabouts(): Whereabouts | undefined {
+    return this.#whereabouts
+  }
+
+  /** Whether it was closed on this side alone, so that the server may still be at work for it. */
+  get abandoned(): boolean {
+    return this.#abandoned
+  }
+
   cancel(): void {
-    this.#killing ??= this.#killer()
+    this.#killing ??= this.#killer(this)
     this.#killing.interrupt()
   }
 
@@ -55,15 +70,33 @@ export class Session implements WireSession {
   }
 
   abandon(): void {
-    this.#killing ??= this.#killer()
+    this.#killing ??= this.#killer(this)
     this.#killing.kill()
+    this.closeSocket()
+  }
+
+  /** Where the server cannot be told to stop, the socket is all that can be closed. */
+  closeSocket(): void {
+    this.#abandoned = true
     this.connection.destroy()
   }
 
-  /** Sets the constants of a new session. */
-  setConstants(): ReturnType<typeof runStatement> {
+  /** Sets the constants of a new session, and learns what is needed to find it again from another. */
+  async setUp(): Promise<WireEnd> {
     const limits = { timeoutMs: CONNECT_TIMEOUT_MS, bytesMax: 1_000 }
-    return runStatement(this, this.#constants(), limits, new Cancellation())
+    const set = await runStatement(this, this.#constants(), limits, new Cancellation())
+    if (set.kind !== 'done') return set
+    const { product, threadId } = this.connection
+    const where: WireStatement = { kind: 'control', text: whereaboutsQuery(product, threadId) }
+    const found = await runStatement(this, where, limits, new Cancellation())
+    const row = found.kind === 'done' ? found.answer.sets[0]?.rows[0] : undefined
+    if (row !== undefined) this.#whereabouts = whereaboutsOf(row)
+    return found
+  }
+
+  /** Settles when the server is done with a session that was abandoned, as far as that can be told, or after a bounded time. */
+  async gone(): Promise<void> {
+    await this.#killing?.gone()
   }
 
   /**
@@ -149,15 +182,23 @@ export class ConnectionPool {
     return { session, giveBack: (reusable) => this.#giveBack(session, reusable) }
   }
 
-  #giveBack(session: Session, reusable: boolean): void {
+  #giveBack(session: Session, reusable: boolean): Promise<void> | undefined {
     const { idleTimeoutMs, lifetimeMaxMs } = this.#settings.pool
     const leftMs = lifetimeMaxMs - (this.#surroundings.nowMs() - session.openedMs)
+    if (session.abandoned) return this.#outlive(session)
     if (!reusable || this.#closed || session.connection.lost || leftMs <= 0) {
       void this.#end(session)
-      return
+      return undefined
     }
     const expiry = setTimeout(() => this.#dropIdle(session), Math.min(idleTimeoutMs, leftMs))
     this.#idle.push({ session, expiry })
+    return undefined
+  }
+
+  /** The server may go on with what this side has given up: until then the session counts as one of the pool's. */
+  async #outlive(session: Session): Promise<void> {
+    if (!this.#closed) await session.gone()
+    await this.#end(session)
   }
 
   #dropIdle(session: Session): void {
@@ -185,8 +226,11 @@ export class ConnectionPool {
       connection,
       nowMs(),
       () => ({ kind: 'control', text: sessionConstants(this.#use, connection.product, idleTimeoutMs) }),
-      (threadId) => this.#killer(threadId),
+      (killed) => this.#killer(killed),
     )
+    // Statements that idle sessions keep are room for those that run.
+    connection.onStatementsFull = () =>
+      Promise.all(this.#idle.map((idle) => idle.session.connection.forgetStatements()))
     connection.onLost = (error) => {
       // One lost under a statement fails that statement, and whoever ran it gives it back.
       if (!this.#idle.some((idle) => idle.session === session)) return
@@ -203,7 +247,7 @@ export class ConnectionPool {
     } catch (error) {
       return connectError(error)
     }
-    const set = await session.setConstants()
+    const set = await session.setUp()
     if (set.kind === 'done') return undefined
     return connectError(set.kind === 'failed' ? set.error : new Error('setting up the session took too long'))
   }
@@ -213,10 +257,17 @@ export class ConnectionPool {
     this.#sessions.delete(session)
   }
 
-  #killer(threadId: number): Killer {
-    const open = () => new MysqlConnection(this.#settings, this.#tls, CANCEL_GRACE_MS)
-    return new Killer(open, threadId, (error) => {
-      if (!KILL_REFUSALS.has(errnoOf(error) ?? 0)) this.#connectionLost('a kill request failed', error)
+  #killer(session: Session): Killer {
+    return new Killer({
+      threadId: session.connection.threadId,
+      whereabouts: session.whereabouts,
+      open: () => new MysqlConnection(this.#settings, this.#tls, CANCEL_GRACE_MS),
+      failed: (error) => this.#connectionLost('a kill request failed', error),
+      elsewhere: () => {
+        session.closeSocket()
+        this.#connectionLost('a kill request', new Error('did not reach the server that runs the statement'))
+      },
+      nowMs: this.#surroundings.nowMs,
     })
   }
 

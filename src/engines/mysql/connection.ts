@@ -1,10 +1,10 @@
 import { connect as connectSocket, isIP, type Socket } from 'node:net'
 import mysql, { type Connection, type ExecuteValues, type TypeCast } from 'mysql2'
 import { invariant } from '../../core/assert.js'
-import { CANCEL_GRACE_MS } from '../../core/limits.js'
 import type { Param } from '../../core/statement.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
 import type { WireField } from './cell-text.js'
+import { errnoOf, STATEMENTS_FULL } from './errors.js'
 import { connectionOptions, isSocketPath, type Product, productOf, SOCKET_OPTIONS, type Tls } from './session.js'
 import type { Receiver, WireStatement } from './wire.js'
 
@@ -19,13 +19,25 @@ interface Packet {
 interface Undeclared {
   readonly stream: Socket
   readonly _handshakePacket?: { readonly serverVersion: string }
+  /** The statements that are kept prepared; what leaves is closed on the server. */
+  readonly _statements: { clear(): void }
   handlePacket(packet?: Packet): void
   reset(done: (error: unknown) => void): void
+}
+
+type PreparedStatement = Extract<WireStatement, { readonly kind: 'prepared' }>
+
+/** What else hears of a statement's end. */
+interface Course {
+  ended?(): void
+  /** Whether it is run again instead of having failed. */
+  retried?(error: unknown): boolean
 }
 
 const EOF_MARKER = 0xfe
 /** A longer packet that begins like that is a row. */
 const EOF_BYTES_MAX = 9
+const EOF_WARNINGS_OFFSET = 1
 const EOF_STATUS_OFFSET = 3
 
 /** `mysql2` would parse these into objects: bytes are what the server gives. */
@@ -42,6 +54,8 @@ export class MysqlConnection {
   #connectFailed: ((error: unknown) => void) | undefined
   /** Called when the connection is lost before it was ended. */
   onLost: ((error: unknown) => void) | undefined
+  /** Called when the server has no room for another prepared statement: settles when others have closed theirs. */
+  onStatementsFull: (() => Promise<unknown>) | undefined
 
   /** Begins to connect. `timeoutMs`: for the whole of it, authentication included. */
   constructor(settings: ConnectorSettings, tls: Tls, timeoutMs: number) {
@@ -94,11 +108,8 @@ export class MysqlConnection {
     }
     this.#receiver = receiver
     switch (statement.kind) {
-      case 'prepared': {
-        // What a row of this statement is made of is set once, for the connection.
-        const command = this.#connection.execute({ sql: statement.text, values: statement.params.map(bound) })
-        return this.#follow(command, receiver)
-      }
+      case 'prepared':
+        return this.#execute(statement, receiver)
       case 'control':
         return this.#follow(this.#connection.query({ sql: statement.text }), receiver)
       default:
@@ -108,6 +119,16 @@ export class MysqlConnection {
           else receiver.done()
         })
     }
+  }
+
+  /**
+   * Closes every statement that is kept prepared on the server. Between two statements only. Settles when the server has done
+   * so, which answers nothing to a close and is therefore asked something after it.
+   */
+  forgetStatements(): Promise<void> {
+    if (this.#lost !== undefined) return Promise.resolve()
+    this.#undeclared._statements.clear()
+    return new Promise((resolve) => this.#connection.ping(() => resolve()))
   }
 
   /** Says goodbye to the server, and closes the socket when the server does not answer in time. */
@@ -129,7 +150,33 @@ export class MysqlConnection {
     this.#undeclared.stream.destroy()
   }
 
-  #follow(command: ReturnType<Connection['query']>, receiver: Receiver): void {
+  /**
+   * Where the server has no room for one more statement, some is made and it is prepared again, once. What runs may fail by
+   * the same number, and is never run twice.
+   */
+  #execute(statement: PreparedStatement, receiver: Receiver, again = false): void {
+    // What a row of this statement is made of is set once, for the connection.
+    const command = this.#connection.execute({ sql: statement.text, values: statement.params.map(bound) })
+    const kept = statement.once !== true && !again
+    this.#follow(command, receiver, {
+      ended: () => {
+        if (!kept) this.#connection.unprepare(statement.text)
+      },
+      retried: (error) => {
+        // The command has a statement as soon as that is prepared, which its declarations do not say.
+        const prepared = (command as { readonly statement?: unknown }).statement !== undefined
+        if (again || prepared || errnoOf(error) !== STATEMENTS_FULL) return false
+        // Whoever waits for the answer has a deadline, and a socket that is lost answers at once.
+        void Promise.all([this.forgetStatements(), this.onStatementsFull?.()]).then(() =>
+          this.#execute(statement, receiver, true),
+        )
+        return true
+      },
+    })
+  }
+
+  #follow(command: ReturnType<Connection['query']>, receiver: Receiver, course: Course = {}): void {
+    let retried = false
     command.on('fields', (fields: readonly WireField[] | undefined) => {
       if (fields !== undefined) receiver.fields(fields)
     })
@@ -138,11 +185,17 @@ export class MysqlConnection {
       else receiver.row(result)
     })
     command.on('error', (error: unknown) => {
+      if (course.retried?.(error) === true) {
+        retried = true
+        return
+      }
       this.#receiver = undefined
       receiver.failed(error)
     })
     command.on('end', () => {
+      if (retried) return
       if (this.#receiver === receiver) this.#receiver = undefined
+      if (this.#lost === undefined) course.ended?.()
       receiver.done()
     })
   }
@@ -155,7 +208,11 @@ export class MysqlConnection {
       const receiver = this.#receiver
       if (receiver !== undefined && packet !== undefined && packet.buffer[packet.offset] === EOF_MARKER) {
         if (packet.end - packet.offset <= EOF_BYTES_MAX) {
-          receiver.status(packet.buffer.readUInt16LE(packet.offset + EOF_STATUS_OFFSET))
+          const { buffer, offset } = packet
+          receiver.status(
+            buffer.readUInt16LE(offset + EOF_STATUS_OFFSET),
+            buffer.readUInt16LE(offset + EOF_WARNINGS_OFFSET),
+          )
         }
       }
       handle(packet)
@@ -171,89 +228,6 @@ export class MysqlConnection {
     receiver?.failed(error)
     this.onLost?.(error)
   }
-}
-
-/** Ends what another connection runs, over a connection of its own that lives as long as that takes. */
-export class Killer {
-  readonly #open: () => MysqlConnection
-  readonly #threadId: number
-  readonly #failed: (error: unknown) => void
-  #connection: Promise<MysqlConnection> | undefined
-  #last: Promise<void> = Promise.resolve()
-  #waiting = false
-
-  constructor(open: () => MysqlConnection, threadId: number, failed: (error: unknown) => void) {
-    this.#open = open
-    this.#threadId = threadId
-    this.#failed = failed
-  }
-
-  /** Interrupts the statement that runs now; does nothing while an earlier request is still on its way. */
-  interrupt(): void {
-    if (!this.#waiting) this.#enqueue(`KILL QUERY ${this.#threadId}`)
-  }
-
-  /** Ends the whole session on the server. */
-  kill(): void {
-    this.#enqueue(`KILL CONNECTION ${this.#threadId}`)
-  }
-
-  /** Settles when everything was asked for and the connection is closed. */
-  async end(): Promise<void> {
-    await this.#last
-    await (await this.#connection?.catch(() => undefined))?.end(CANCEL_GRACE_MS)
-  }
-
-  #enqueue(text: string): void {
-    invariant(Number.isSafeInteger(this.#threadId), 'a thread of the server has a number')
-    this.#waiting = true
-    this.#last = this.#last.then(async () => {
-      try {
-        await run(await this.#connect(), text)
-      } catch (error) {
-        this.#connection = undefined
-        this.#failed(error)
-      } finally {
-        this.#waiting = false
-      }
-    })
-  }
-
-  #connect(): Promise<MysqlConnection> {
-    this.#connection ??= (async () => {
-      const connection = this.#open()
-      try {
-        await connection.connected()
-      } catch (error) {
-        connection.destroy()
-        throw error
-      }
-      return connection
-    })()
-    return this.#connection
-  }
-}
-
-function run(connection: MysqlConnection, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => connection.destroy(), CANCEL_GRACE_MS)
-    const settle = (settled: () => void): void => {
-      clearTimeout(timer)
-      settled()
-    }
-    connection.submit(
-      { kind: 'control', text },
-      {
-        arrived: () => {},
-        fields: () => {},
-        row: () => {},
-        status: () => {},
-        completed: () => {},
-        failed: (error) => settle(() => reject(error)),
-        done: () => settle(resolve),
-      },
-    )
-  })
 }
 
 function openSocket({ host, port }: ConnectorSettings['connection']): Socket {

@@ -3,13 +3,13 @@ import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { INTROSPECTION_BYTES_MAX, INTROSPECTION_TIMEOUT_MS } from '../../core/limits.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { SchemaModel } from '../../core/schema-model.js'
-import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
+import type { CompiledStatement } from '../../core/statement.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
 import { Calls, unavailableDriver } from '../driver/calls.js'
 import { closedError } from '../driver/lease-pool.js'
 import { closeAll, connectionsOf } from '../driver/pools.js'
 import { runMutation, type TransactionEnd } from '../driver/run-mutation.js'
-import { stoppedError, tooLargeError } from '../driver/stoppable.js'
+import { stoppedError } from '../driver/stoppable.js'
 import type {
   CallExecution,
   Cancellation,
@@ -21,17 +21,19 @@ import type {
   Rows,
   WriteExecution,
 } from '../engine.js'
-import { isNumberNoMore } from './cell-text.js'
 import { ConnectionPool, type DriverSurroundings, type Session } from './connection-pool.js'
 import { detailOf, reasonOf, statementError } from './errors.js'
 import { type CatalogReader, introspectCatalog } from './introspector.js'
 import { runCall } from './run-call.js'
 import { type Tls, tlsOf } from './session.js'
-import { type Answer, runStatement, type WireEnd, type WireStatement } from './wire.js'
+import { otherTypes, runStatement, tooLarge, type WireEnd, type WireStatement } from './wire.js'
 import { type TransactionParts, WriteTransaction } from './write-transaction.js'
 
-/** As many of the catalog's queries as can see one state of it. */
-const BEGIN_INTROSPECTION: WireStatement = { kind: 'control', text: 'START TRANSACTION READ ONLY' }
+/**
+ * As many of the catalog's queries as can see one state of it. None of them writes, but where nothing may be written MariaDB
+ * does not open a view whose function could, and describes it as a broken one.
+ */
+const BEGIN_INTROSPECTION: WireStatement = { kind: 'control', text: 'START TRANSACTION READ WRITE' }
 
 /**
  * A driver for one connector. It connects when it is first used, and again after every loss. A certificate authority file
@@ -67,7 +69,11 @@ class MysqlDriver implements Driver {
     this.#calls = new Calls(surroundings.nowMs)
   }
 
-  execute({ text, params, columns }: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
+  execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
+    return statement.runsCode === true ? this.#readWithCode(statement, options) : this.#read(statement, options)
+  }
+
+  #read({ text, params, columns }: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
     return this.#calls.read(this.#reads.leases, options, async (session) => {
       for (const limit of session.limited(options.timeoutMs)) {
         const end = await runStatement(session, limit, options, options.cancellation)
@@ -75,8 +81,18 @@ class MysqlDriver implements Driver {
       }
       const statement = { kind: 'prepared', text, params } as const
       const end = await runStatement(session, statement, options, options.cancellation, columns)
-      if (end.kind === 'done' && hasOtherTypes(end.answer, columns)) return { end: fail(otherTypes()), reusable: true }
+      const changed = end.kind === 'done' ? otherTypes(end.answer, columns) : undefined
+      if (changed !== undefined) return { end: fail(changed), reusable: true }
       return { end: rowsOf(end, options), reusable: isReusable(end) }
+    })
+  }
+
+  /** What a view's function does to its session lasts: nothing can be written meanwhile, and the session is made as it was. */
+  #readWithCode(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
+    return this.#transaction(this.#reads, options, async (parts) => {
+      const transaction = new WriteTransaction({ ...parts, reading: true })
+      const ran = await transaction.run(statement)
+      return transaction.rollBack(ran.ok ? ok(ran.value.rows) : ran)
     })
   }
 
@@ -97,7 +113,7 @@ class MysqlDriver implements Driver {
         const read = this.#catalogReader(session, cancellation)
         const begun = await read(BEGIN_INTROSPECTION)
         if (!begun.ok) return begun
-        return introspectCatalog((text, params) => read({ kind: 'prepared', text, params }), this.#database)
+        return introspectCatalog((text, params) => read({ kind: 'prepared', text, params, once: true }), this.#database)
       }),
     )
   }
@@ -116,8 +132,8 @@ class MysqlDriver implements Driver {
     options: ExecuteOptions,
     run: (parts: TransactionParts) => Promise<TransactionEnd<T>>,
   ): Promise<Omit<WriteExecution, 'outcome'> & { readonly outcome: Result<T, GatewayError> }> {
-    const { nowMs } = this.#surroundings
-    return this.#calls.write(pool.leases, options, (session) => run({ session, options, nowMs }))
+    const { nowMs, randomBytes } = this.#surroundings
+    return this.#calls.write(pool.leases, options, (session) => run({ session, options, nowMs, randomBytes }))
   }
 
   #catalogReader(
@@ -132,15 +148,6 @@ class MysqlDriver implements Driver {
       return rowsOf(await runStatement(session, statement, limits, cancellation), limits)
     }
   }
-}
-
-function hasOtherTypes({ sets }: Answer, columns: readonly ResultColumn[]): boolean {
-  const fields = sets[0]?.fields ?? []
-  return fields.length === columns.length && fields.some((field, i) => isNumberNoMore(field, columns[i]))
-}
-
-function otherTypes(): GatewayError {
-  return gatewayError('SCHEMA_CHANGED', { reason: 'a column is no longer of the type that it had in the catalog' })
 }
 
 function isReusable(end: WireEnd): boolean {
@@ -158,7 +165,7 @@ function rowsOf(
     case 'failed':
       return fail(statementError(end.error))
     case 'too_large':
-      return fail(tooLargeError(limits.bytesMax))
+      return fail(tooLarge(end, limits.bytesMax))
     case 'stopped':
       return fail(stoppedError(end.code, limits.timeoutMs))
     default:

@@ -11,6 +11,7 @@ import { cleanText } from '../../core/names.js'
 
 const NUMBERS: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
   DB_CONSTRAINT: [
+    167, // HA_ERR_AUTOINC_ERANGE: the counter's next value does not fit its column
     1022, // ER_DUP_KEY
     1048, // ER_BAD_NULL_ERROR
     1062, // ER_DUP_ENTRY
@@ -179,20 +180,39 @@ const BY_NUMBER: ReadonlyMap<number, ErrorCode> = new Map(
 
 /** What code inside of the database raises: SIGNAL with a state of its own, or without a number of its own. */
 const SIGNALLED: ReadonlySet<number> = new Set([1643, 1644, 1645])
-const RAISED_STATE = '45000'
+/** Any number can be signalled. The class is for nothing else. */
+const RAISED_CLASS = '45'
+/**
+ * The state that the server itself gives with numbers that say more than that a statement failed: with another, it is code
+ * in the database that signals them.
+ */
+const OWN_STATES: ReadonlyMap<number, string> = new Map([
+  [1049, '42000'],
+  [1051, '42S02'],
+  [1052, '23000'],
+  [1053, '08S01'],
+  [1054, '42S22'],
+  [1109, '42S02'],
+  [1136, '21S01'],
+  [1146, '42S02'],
+  [1305, '42000'],
+  [1317, '70100'],
+  [1318, '42000'],
+  [1927, '70100'],
+])
 
 /** The savepoint or routine that a statement names does not exist. */
 export const DOES_NOT_EXIST = 1305
 /** A kill reached the statement. */
 export const INTERRUPTED = 1317
-/**
- * Answers to a kill that are no failure: the session has gone, or runs with the rights of a routine's owner, who is the only
- * one that may kill it then. For those the server has a limit of its own.
- */
-export const KILL_REFUSALS: ReadonlySet<number> = new Set([
-  1094, // ER_NO_SUCH_THREAD
-  1095, // ER_KILL_DENIED_ERROR
-])
+/** Answers to a kill that are no failure: the session has gone … */
+export const NO_SUCH_THREAD = 1094
+/** … or runs with the rights of a routine's owner, who is the only one that may kill it then. */
+export const KILL_DENIED = 1095
+/** The server has no room for another prepared statement, of whatever session. */
+export const STATEMENTS_FULL = 1461
+/** A text passed what one packet may hold, and has become NULL. */
+export const CUT_TO_NULL = 1301
 /** Something that was written stays, although its transaction was rolled back. */
 export const NOT_ROLLED_BACK = 1196
 
@@ -225,11 +245,13 @@ const SYNTAX_ERRORS: ReadonlySet<number> = new Set([1064, 1149])
  * The operator's text: where it happened, number and state, and the message where its kind never prints a row. What the
  * server says of a duplicate key holds the key.
  */
-export function detailOf(what: string, error: unknown): string {
+export function detailOf(what: string, error: unknown, signalledBy?: 'code'): string {
   const reason = reasonOf(what, error)
   const number = errnoOf(error)
+  // What code in the database signals holds what it likes, under whatever number.
+  const signalled = number !== undefined && (signalledBy === 'code' || raised(error, number))
   const told = number === undefined || SYNTAX_ERRORS.has(number) || MESSAGES_TOLD.has(codeOf(number))
-  const text = told ? (error instanceof Error ? error.message : String(error)) : symbolOf(error)
+  const text = told && !signalled ? (error instanceof Error ? error.message : String(error)) : symbolOf(error)
   return cleanText(`${reason} ${text ?? ''}`, REASON_CHARS_MAX)
 }
 
@@ -269,7 +291,19 @@ export function writeError(error: unknown): GatewayError {
 }
 
 function raised(error: unknown, number: number): boolean {
-  return SIGNALLED.has(number) || sqlstateOf(error) === RAISED_STATE
+  const state = sqlstateOf(error)
+  if (SIGNALLED.has(number) || state?.startsWith(RAISED_CLASS)) return true
+  return (OWN_STATES.get(number) ?? state) !== state
+}
+
+/**
+ * The same of an error that said the connection was lost, on a session that still answers: it was not the server that said
+ * so. A read fails by it as by any error, a change is refused.
+ */
+export function signalledError(error: unknown, reading: boolean): GatewayError {
+  const what = 'the statement failed'
+  const code = reading ? 'DB_ERROR' : 'DB_CONSTRAINT'
+  return gatewayError(code, { reason: reasonOf(what, error), detail: detailOf(what, error, 'code') })
 }
 
 /** A failure to connect is one code whatever the server says: a wrong password, no database, no slot, no answer. */

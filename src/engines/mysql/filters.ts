@@ -46,7 +46,7 @@ function equalsNone(type: ValueType, value: PlanValue): boolean {
 export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void {
   switch (filter.op) {
     case 'is_null':
-      w.column(column.name).keyword(' IS NULL')
+      writeIsNull(w, column)
       return
     case 'not_null':
       w.column(column.name).keyword(' IS NOT NULL')
@@ -60,6 +60,14 @@ export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void 
     default:
       writeComparison(w, column, filter.op, filter.value)
   }
+}
+
+/**
+ * A condition by `IS NULL` finds the zero dates of a column that is NOT NULL, also through a view of it. `<=>` does not, and
+ * looks in an index as well.
+ */
+export function writeIsNull(w: SqlWriter, { name, type }: Column): void {
+  w.column(name).keyword(type.logical === 'date' || type.logical === 'timestamp' ? ' <=> NULL' : ' IS NULL')
 }
 
 function writeComparison(w: SqlWriter, column: Column, op: Exclude<Comparison, 'in'>, value: PlanValue): void {

@@ -3,11 +3,13 @@
  * roles that are active and, in MariaDB, what everyone may do. `information_schema` leaves the rights of roles out.
  */
 
-/** One line, taken apart. A right on some columns counts as one on their table. */
+/** One line, taken apart. A right on some columns counts as one on their table, and is told apart from one on all of it. */
 export interface Grant {
   /** MySQL can take away in one schema what was given for all of them. */
   readonly taken: boolean
   readonly privileges: ReadonlySet<string>
+  /** Those of `privileges` that are on some columns alone. */
+  readonly byColumn: ReadonlySet<string>
   readonly on: 'table' | 'function' | 'procedure'
   /** Absent: all of them. On a whole schema it is a pattern of LIKE, with `\` to escape. */
   readonly schema?: string
@@ -44,7 +46,7 @@ export function parseGrant(line: string): Grant | undefined {
   }
   return {
     taken: verb === 'REVOKE',
-    privileges: privilegesOf(tokens.slice(1, given)),
+    ...privilegesOf(tokens.slice(1, given)),
     on: kind ?? 'table',
     ...(schema === '*' ? {} : { schema: unquoted(schema) }),
     ...(object === '*' ? {} : { object: unquoted(object) }),
@@ -61,6 +63,17 @@ export function holds(grants: readonly Grant[], privilege: string, target: Grant
   const fitting = grants.filter((grant) => includes(grant, privilege) && covers(grant, target, foldCase))
   const takenBack = fitting.some((grant) => grant.taken)
   return fitting.some((grant) => !grant.taken && !(takenBack && grant.schema === undefined))
+}
+
+/** Whether the login holds the right on columns of the table one by one, and not on the table. */
+export function holdsByColumn(
+  grants: readonly Grant[],
+  privilege: string,
+  target: GrantTarget,
+  foldCase: boolean,
+): boolean {
+  const whole = grants.filter(({ byColumn }) => !byColumn.has(privilege))
+  return holds(grants, privilege, target, foldCase) && !holds(whole, privilege, target, foldCase)
 }
 
 function includes({ privileges }: Grant, privilege: string): boolean {
@@ -82,11 +95,13 @@ function tokensOf(line: string): readonly string[] {
 }
 
 /** Words up to a comma, without the columns in parentheses behind them. */
-function privilegesOf(tokens: readonly string[]): ReadonlySet<string> {
+function privilegesOf(tokens: readonly string[]): Pick<Grant, 'privileges' | 'byColumn'> {
   const privileges = new Set<string>()
+  const byColumn = new Set<string>()
   let words: string[] = []
   let inColumns = false
   for (const token of [...tokens, ',']) {
+    if (token === '(') byColumn.add(words.join(' '))
     if (token === '(' || token === ')') inColumns = token === '('
     else if (inColumns) continue
     else if (token !== ',') words.push(token)
@@ -95,7 +110,7 @@ function privilegesOf(tokens: readonly string[]): ReadonlySet<string> {
       words = []
     }
   }
-  return privileges
+  return { privileges, byColumn }
 }
 
 function unquoted(token: string): string {

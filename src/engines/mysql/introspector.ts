@@ -26,7 +26,7 @@ import {
   ROUTINES,
   SERVER_FACTS,
 } from './catalog-queries.js'
-import { type Grant, type GrantTarget, holds, holdsEverywhere, parseGrant } from './grants.js'
+import { type Grant, type GrantTarget, holds, holdsByColumn, holdsEverywhere, parseGrant } from './grants.js'
 import { jsonColumns, type LongTexts, longTextsQuery } from './json-columns.js'
 import {
   byCodeUnits,
@@ -226,7 +226,8 @@ interface TableRows {
   readonly foreignKeys: readonly (readonly CatalogRow[])[]
 }
 
-function buildTable(relation: CatalogRow, { database, facts, json }: Catalog, rows: TableRows): Table {
+function buildTable(relation: CatalogRow, catalog: Catalog, rows: TableRows): Table {
+  const { database, facts, json } = catalog
   const view = isView(relation)
   const name = textCell(relation, 0)
   const inJson = json.get(name) ?? new Set()
@@ -246,9 +247,15 @@ function buildTable(relation: CatalogRow, { database, facts, json }: Catalog, ro
     indexes: rows.indexes.flatMap((parts) => index(parts, byColumn)),
     ...(rowCount === null || rowCount === undefined || view ? {} : { rowEstimate: Number(rowCount) }),
     ...(view || transactions === 'YES' ? {} : { notTransactional: true as const }),
-    ...(view || facts.mariadb ? {} : { insertReadBack: 'by_key' as const }),
+    ...(view || returnsInserted(catalog, name) ? {} : { insertReadBack: 'by_key' as const }),
     ...(view ? {} : { updateReadBack: 'by_key' as const }),
   }
+}
+
+/** MariaDB asks for the right to insert a column of whoever wants it back, the key that it counts up by itself included. */
+function returnsInserted({ facts, database, grants }: Catalog, object: string): boolean {
+  const target: GrantTarget = { on: 'table', schema: database, object }
+  return facts.mariadb && !holdsByColumn(grants, 'INSERT', target, facts.foldCase)
 }
 
 function buildColumn(row: CatalogRow, view: boolean, mariadb: boolean, json: ReadonlySet<string>): Column {

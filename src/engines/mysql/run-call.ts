@@ -4,7 +4,7 @@ import type { TransactionEnd } from '../driver/run-mutation.js'
 import type { CallResult, CompiledCall, CompiledSets, ResultSet } from '../engine.js'
 import { setColumn } from './set-columns.js'
 import type { Answer, WireSet } from './wire.js'
-import { type Standing, unknownEffect, type WriteTransaction } from './write-transaction.js'
+import { type KeptOfSets, type Standing, unknownEffect, type WriteTransaction } from './write-transaction.js'
 
 const ENDED = 'the procedure ended the transaction it ran in'
 
@@ -13,7 +13,7 @@ const ENDED = 'the procedure ended the transaction it ran in'
  * that should only read ends in an error, and one that failed may have changed something.
  */
 export async function runCall(call: CompiledCall, transaction: WriteTransaction): Promise<TransactionEnd<CallResult>> {
-  const answer = await transaction.call(call.statement, call.rowCap + 1)
+  const answer = await transaction.call(call.statement, { rowsMax: call.rowCap + 1, ...keeping(call) })
   const result = answer.ok ? callResult(call, answer.value) : answer
   const standing = await transaction.standing()
   const undone = call.effect === 'read' || call.dryRun
@@ -22,6 +22,12 @@ export async function runCall(call: CompiledCall, transaction: WriteTransaction)
   return mayHaveChanged(call, standing)
     ? unknownEffect(ENDED, end.reusable, result.ok ? undefined : result.error.detail)
     : end
+}
+
+/** Of what a procedure gives beside its outputs, only sets with a column that is let through are kept. */
+function keeping({ statement, sets }: CompiledCall): Pick<KeptOfSets, 'keeps'> {
+  if (statement.text.startsWith('SELECT ')) return {}
+  return { keeps: (fields) => sets !== undefined && fields.some(({ name }) => sets.names.includes(name)) }
 }
 
 /** What is sent as SELECT calls a function, and a function cannot commit. */

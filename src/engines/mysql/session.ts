@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { invariant } from '../../core/assert.js'
 import {
   CALL_DEADLINE_GRACE_MS,
   CANCEL_REPEAT_MS,
@@ -86,6 +87,18 @@ export function statementLimit(product: Product, timeoutMs: number): string {
   return product === 'mariadb'
     ? `SET SESSION max_statement_time = ${limitMs / 1_000}`
     : `SET SESSION max_execution_time = ${limitMs}`
+}
+
+/** What tells one server behind an address from another. */
+const SERVER: Readonly<Record<Product, string>> = {
+  mariadb: "CONCAT_WS(' ', @@server_id, @@hostname, @@port)",
+  mysql: '@@server_uuid',
+}
+
+/** Gives one row: which server this is, and the client of one of its sessions, NULL where the login sees no such session. */
+export function whereaboutsQuery(product: Product, threadId: number): string {
+  invariant(Number.isSafeInteger(threadId), 'a thread of the server has a number')
+  return `SELECT ${SERVER[product]}, (SELECT HOST FROM information_schema.PROCESSLIST WHERE ID = ${threadId})`
 }
 
 /** TLS for both the sessions and the side connections that carry cancels; `false` for none. */

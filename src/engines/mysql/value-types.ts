@@ -1,4 +1,4 @@
-import type { LogicalType, ValueType } from '../../core/schema-model.js'
+import type { LogicalType, TextForm, ValueType } from '../../core/schema-model.js'
 
 /** What the catalog says of a column's, parameter's or result's type. */
 export interface CatalogType {
@@ -35,12 +35,17 @@ const EXACT_BITS_MAX = 53
 const DECIMAL_DIGITS_MAX = 65
 const YEARS = [1901, 2155] as const
 
+const GEOMETRIES = [
+  ...['geometry', 'point', 'linestring', 'polygon', 'multipoint', 'multilinestring', 'multipolygon'],
+  ...['geometrycollection', 'geomcollection'],
+]
+
 const DESCRIBED: ReadonlyMap<string, (written: Written, type: CatalogType) => Description> = new Map([
   ...[...INTEGER_BITS.keys()].map((name) => [name, integerType] as const),
   ['bigint', ({ unsigned }) => ({ logical: 'bigint', ...(unsigned ? { unsigned } : {}), ...COMPARABLE })],
   ['bit', bitType],
   ['decimal', ({ inside }) => decimalType(inside)],
-  ['float', floatType],
+  ['float', (written) => ({ ...floatType(written), single: true })],
   ['double', floatType],
   ['char', charType],
   ['varchar', varcharType],
@@ -54,12 +59,12 @@ const DESCRIBED: ReadonlyMap<string, (written: Written, type: CatalogType) => De
   ['time', ({ inside }) => ({ logical: 'time', withZone: false, span: true, ...fraction(inside), ...COMPARABLE })],
   ['year', () => ({ logical: 'integer', range: YEARS, alsoZero: true, ...COMPARABLE })],
   ['enum', enumType],
-  // Compared as text but sorted by the number of its bits, so it has no one order.
-  ['set', () => plain('unknown', { equality: true, ordered: false })],
+  ['set', setType],
   ['json', () => plain('json', OPAQUE)],
   ['uuid', () => plain('uuid', COMPARABLE)],
-  ['inet4', () => plain('unknown', COMPARABLE)],
-  ['inet6', () => plain('unknown', COMPARABLE)],
+  ['inet4', () => ({ ...plain('unknown', COMPARABLE), form: { kind: 'inet4' } })],
+  ['inet6', () => ({ ...plain('unknown', COMPARABLE), form: { kind: 'inet6' } })],
+  ...GEOMETRIES.map((name) => [name, geometryType] as const),
   ...['binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob'].map(
     (name) => [name, () => plain('bytes', COMPARABLE)] as const,
   ),
@@ -100,8 +105,18 @@ function decimalType(inside: string): Description {
   return { logical: 'decimal', fractionDigitsMax: Number(scale), digitsMax: DECIMAL_DIGITS_MAX, ...COMPARABLE }
 }
 
-function floatType(): Description {
-  return { logical: 'float', finite: true, ...COMPARABLE }
+/** Its values are bytes of the engine's own making: outside of it they are well-known text. */
+function geometryType(): Description {
+  return { ...plain('unknown', OPAQUE), form: { kind: 'geometry' } }
+}
+
+/** With digits declared, a number is rounded to them. */
+function floatType({ inside }: Written): Description {
+  const [, scale] = inside.split(',')
+  return {
+    ...{ logical: 'float', finite: true, ...COMPARABLE },
+    ...(scale === undefined ? {} : { fractionDigitsMax: Number(scale) }),
+  }
 }
 
 function timestampType(inside: string, withZone: boolean): Description {
@@ -169,14 +184,30 @@ function repertoireOf(characterSet: string): ValueType['repertoire'] {
  * The catalog is kept in three-byte UTF-8 and shows every other character as `?`. A label that may have lost one is not the
  * label, so such an enum is text that can be compared for equality, without labels to offer.
  */
-function enumType({ inside }: Written, { characterSet }: CatalogType): Description {
-  const labels = enumLabels(inside)
+function enumType({ inside }: Written, type: CatalogType): Description {
+  const labels = wordsOf(inside)
+  const shown = shownWhole(labels, type)
+  if (shown.length === labels.length) return { logical: 'enum', labels, ...COMPARABLE }
+  return ofWords({ kind: 'words', shown })
+}
+
+/** Of a result's column nobody says what the members are, and nothing is compared with it. */
+function setType({ inside }: Written, type: CatalogType): Description {
+  const members = wordsOf(inside)
+  if (members.length === 0) return plain('unknown', { equality: true, ordered: false })
+  const shown = shownWhole(members, type)
+  return ofWords(shown.length === members.length ? { kind: 'set', members } : { kind: 'words', shown, several: true })
+}
+
+/** Compared as text but sorted by a number, so it has no one order. */
+function ofWords(form: TextForm): Description {
+  return { ...plain('unknown', { equality: true, ordered: false }), form }
+}
+
+function shownWhole(words: readonly string[], { characterSet }: CatalogType): readonly string[] {
   const repertoire = characterSet === null ? undefined : repertoireOf(characterSet)
-  const shownWhole = repertoire === 'ascii' || repertoire === 'latin1' || repertoire === 'bmp'
-  if (!shownWhole && labels.some((label) => label.includes('?'))) {
-    return plain('unknown', { equality: true, ordered: false })
-  }
-  return { logical: 'enum', labels, ...COMPARABLE }
+  if (repertoire === 'ascii' || repertoire === 'latin1' || repertoire === 'bmp') return words
+  return words.filter((word) => !word.includes('?'))
 }
 
 const ESCAPED: ReadonlyMap<string, string> = new Map([
@@ -185,8 +216,8 @@ const ESCAPED: ReadonlyMap<string, string> = new Map([
   ['r', '\r'],
 ])
 
-/** Labels as both servers write them, whatever the SQL mode: quotes are doubled, and a backslash escapes these few. */
-function enumLabels(inside: string): readonly string[] {
+/** Labels or members as both servers write them, whatever the SQL mode: quotes are doubled, and a backslash escapes these few. */
+function wordsOf(inside: string): readonly string[] {
   return [...inside.matchAll(/'((?:[^'\\]|''|\\.)*)'/gs)].map(([, label = '']) =>
     label.replaceAll(/''|\\(.)/gs, (_, escaped?: string) =>
       escaped === undefined ? "'" : (ESCAPED.get(escaped) ?? escaped),

@@ -1,14 +1,16 @@
-import { CANCEL_GRACE_MS } from '../../core/limits.js'
+import { type GatewayError, gatewayError } from '../../core/errors.js'
+import { CANCEL_GRACE_MS, FIELD_BYTES, RESULT_SETS_MAX } from '../../core/limits.js'
 import type { Param, ResultColumn } from '../../core/statement.js'
-import { runStoppable, type Stopped } from '../driver/stoppable.js'
+import { runStoppable, type Stopped, tooLargeError } from '../driver/stoppable.js'
 import { Cancellation } from '../engine.js'
-import { cellText, type WireField } from './cell-text.js'
+import { cellText, isNumberNoMore, outputText, type WireField } from './cell-text.js'
 
 export type Row = readonly (string | null)[]
 
-/** `control`: a fixed text of the gateway's own, sent at once. `prepared`: prepared on the server, then run. */
+/** `control`: a fixed text of the gateway's own, sent at once. `prepared`: prepared on the server, then run; `once`: not
+ * kept there for another time. */
 export type WireStatement =
-  | { readonly kind: 'prepared'; readonly text: string; readonly params: readonly Param[] }
+  | { readonly kind: 'prepared'; readonly text: string; readonly params: readonly Param[]; readonly once?: true }
   | { readonly kind: 'control'; readonly text: string }
   /** Gives the session back as it was when it was opened. */
   | { readonly kind: 'reset' }
@@ -27,10 +29,16 @@ export interface Answer {
   readonly warnings: number
 }
 
+/** `sets`: there were too many of them, rather than too many bytes. */
+export interface TooLarge {
+  readonly kind: 'too_large'
+  readonly sets?: true
+}
+
 export type WireOutcome =
   | { readonly kind: 'done'; readonly answer: Answer }
   | { readonly kind: 'failed'; readonly error: unknown }
-  | { readonly kind: 'too_large' }
+  | TooLarge
 
 /** How a statement ended. After `stopped` and `too_large` a kill may still be on its way, so the session must not be reused. */
 export type WireEnd = WireOutcome | Stopped<WireOutcome>
@@ -41,6 +49,8 @@ export interface WireLimits {
   readonly bytesMax: number
   /** Rows of each set that are kept; the others are read and dropped. */
   readonly rowsMax?: number
+  /** Whether anything is kept of a set with these columns; absent: of all. The row of outputs always is. */
+  readonly keeps?: (fields: readonly WireField[]) => boolean
 }
 
 /** Listens to what the server answers to one statement. */
@@ -49,8 +59,8 @@ export interface Receiver {
   arrived(bytes: number): void
   fields(fields: readonly WireField[]): void
   row(cells: readonly unknown[]): void
-  /** The status that stands at the begin and at the end of the rows of a set. */
-  status(flags: number): void
+  /** The status that stands at the begin and at the end of the rows of a set, and the count of warnings until then. */
+  status(flags: number, warnings: number): void
   completed(affected: number, warnings: number): void
   failed(error: unknown): void
   done(): void
@@ -71,12 +81,23 @@ const OUT_PARAMS_FLAG = 0x1000
 /** The chunk in which the last whole row ended counts in full, and a row has its own lengths: two chunks of a socket. */
 const UNPARSED_SLACK_BYTES = 131_072
 
+interface OpenSet {
+  readonly fields: readonly WireField[]
+  readonly rows: Row[]
+  outs: boolean
+  kept: boolean
+}
+
 /** Gathers the answer to one statement, within its limits. */
 export class Collector implements Receiver {
   readonly #limits: WireLimits
   readonly #columns: readonly ResultColumn[]
   readonly #settle: (outcome: WireOutcome) => void
-  readonly #sets: { readonly fields: readonly WireField[]; readonly rows: Row[]; outs: boolean }[] = []
+  readonly #sets: OpenSet[] = []
+  /** The set whose rows come now, kept or not. */
+  #set: OpenSet | undefined
+  #setCount = 0
+  #fieldBytes = 0
   #affected = 0
   #warnings = 0
   #bytes = 0
@@ -97,23 +118,38 @@ export class Collector implements Receiver {
   }
 
   fields(fields: readonly WireField[]): void {
-    this.#sets.push({ fields, rows: [], outs: false })
+    if (this.#settled) return
+    for (const { name } of fields) this.#fieldBytes += Buffer.byteLength(name) + FIELD_BYTES
+    if (++this.#setCount > RESULT_SETS_MAX) return this.#end({ kind: 'too_large', sets: true })
+    if (this.#fieldBytes > this.#limits.bytesMax + UNPARSED_SLACK_BYTES) return this.#end({ kind: 'too_large' })
+    const kept = this.#limits.keeps?.(fields) ?? true
+    this.#set = { fields, rows: [], outs: false, kept }
+    if (kept) this.#sets.push(this.#set)
   }
 
-  status(flags: number): void {
-    const set = this.#sets.at(-1)
-    if (set !== undefined && (flags & OUT_PARAMS_FLAG) !== 0) set.outs = true
+  status(flags: number, warnings: number): void {
+    this.#warnings = warnings
+    const set = this.#set
+    if (set === undefined || (flags & OUT_PARAMS_FLAG) === 0) return
+    set.outs = true
+    if (!set.kept) this.#sets.push(set)
+    set.kept = true
   }
 
   row(cells: readonly unknown[]): void {
-    const set = this.#sets.at(-1)
+    const set = this.#set
     if (this.#settled || set === undefined) return
     this.#unparsedBytes = 0
-    const columns = this.#columns.length === set.fields.length ? this.#columns : []
-    const row = set.fields.map((field, i) => cellText(cells[i] ?? null, field, columns[i]))
+    const row = this.#texts(set, cells)
     for (const cell of row) this.#bytes += cell === null ? 0 : Buffer.byteLength(cell)
-    if (this.#bytes > this.#limits.bytesMax) this.#end({ kind: 'too_large' })
-    else if (set.rows.length < (this.#limits.rowsMax ?? Number.POSITIVE_INFINITY)) set.rows.push(row)
+    if (this.#bytes > this.#limits.bytesMax) return this.#end({ kind: 'too_large' })
+    if (set.kept && set.rows.length < (this.#limits.rowsMax ?? Number.POSITIVE_INFINITY)) set.rows.push(row)
+  }
+
+  #texts({ fields, outs }: OpenSet, cells: readonly unknown[]): Row {
+    if (outs) return fields.map((field, i) => outputText(cells[i] ?? null, field))
+    const columns = this.#columns.length === fields.length ? this.#columns : []
+    return fields.map((field, i) => cellText(cells[i] ?? null, field, columns[i]))
   }
 
   completed(affected: number, warnings: number): void {
@@ -163,6 +199,20 @@ export function runStatement(
     },
     cancellation,
   )
+}
+
+/** What was too large about an answer. */
+export function tooLarge({ sets }: TooLarge, bytesMax: number): GatewayError {
+  if (sets !== true) return tooLargeError(bytesMax)
+  return gatewayError('RESULT_TOO_LARGE', { reason: `the procedure gave more than ${RESULT_SETS_MAX} result sets` })
+}
+
+/** An error where a column that was a number when the catalog was read has come to be text. */
+export function otherTypes({ sets }: Answer, columns: readonly ResultColumn[]): GatewayError | undefined {
+  const fields = sets[0]?.fields ?? []
+  if (fields.length !== columns.length) return undefined
+  if (!fields.some((field, i) => isNumberNoMore(field, columns[i]))) return undefined
+  return gatewayError('SCHEMA_CHANGED', { reason: 'a column is no longer of the type that it had in the catalog' })
 }
 
 /** None of the statements that tidy up returns more than a few warnings. */

@@ -3,19 +3,39 @@ import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import type { Ran, TransactionEnd, WritingTransaction } from '../driver/run-mutation.js'
-import { TransactionClock, tooLargeError } from '../driver/stoppable.js'
+import { TransactionClock } from '../driver/stoppable.js'
 import { Cancellation, type ExecuteOptions } from '../engine.js'
-import { DOES_NOT_EXIST, errnoOf, INTERRUPTED, NOT_ROLLED_BACK, statementError, writeError } from './errors.js'
-import { type Answer, runStatement, tidyUp, type WireEnd, type WireSession, type WireStatement } from './wire.js'
+import {
+  CUT_TO_NULL,
+  DOES_NOT_EXIST,
+  errnoOf,
+  INTERRUPTED,
+  NOT_ROLLED_BACK,
+  signalledError,
+  statementError,
+  writeError,
+} from './errors.js'
+import {
+  type Answer,
+  otherTypes,
+  runStatement,
+  tidyUp,
+  tooLarge,
+  type WireEnd,
+  type WireLimits,
+  type WireSession,
+  type WireStatement,
+} from './wire.js'
 
 const BEGIN: WireStatement = { kind: 'control', text: 'START TRANSACTION READ WRITE' }
 const BEGIN_READING: WireStatement = { kind: 'control', text: 'START TRANSACTION READ ONLY' }
 const COMMIT: WireStatement = { kind: 'control', text: 'COMMIT' }
 const ROLLBACK: WireStatement = { kind: 'control', text: 'ROLLBACK' }
 const SHOW_WARNINGS: WireStatement = { kind: 'control', text: 'SHOW WARNINGS' }
-/** Gone with its transaction, and so the proof that this is still the one that was begun. */
-const MARK: WireStatement = { kind: 'control', text: 'SAVEPOINT runku_call' }
-const CHECK_MARK: WireStatement = { kind: 'control', text: 'RELEASE SAVEPOINT runku_call' }
+/** Answers at once, on any session that still does. */
+const ASK: WireStatement = { kind: 'control', text: 'DO 0' }
+/** A name that nobody guesses. */
+const MARK_BYTES = 16
 
 /** A COMMIT that ends in one of these has been undone as a whole. Of any other failure, nothing is promised. */
 const UNDONE_AT_COMMIT: ReadonlySet<number> = new Set([
@@ -35,9 +55,14 @@ export interface TransactionParts {
   readonly options: ExecuteOptions
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
+  /** Gives that many cryptographically random bytes. */
+  readonly randomBytes: (count: number) => Uint8Array
   /** Whether nothing can be written in it. Absent: something can. */
   readonly reading?: true
 }
+
+/** What a call keeps of each result set. */
+export type KeptOfSets = Pick<WireLimits, 'rowsMax' | 'keeps'>
 
 /** `unsure`: nobody can tell any more. */
 export type Standing = 'stands' | 'gone' | 'unsure'
@@ -49,6 +74,8 @@ export type Standing = 'stands' | 'gone' | 'unsure'
 export class WriteTransaction implements WritingTransaction {
   readonly #parts: TransactionParts
   readonly #clock: TransactionClock
+  /** A savepoint: gone with its transaction, and so the proof that this is still the one that was begun. */
+  readonly #mark: string
   #begun = false
   #called = false
   /** Gone, or with a kill on its way to it. */
@@ -59,6 +86,7 @@ export class WriteTransaction implements WritingTransaction {
   constructor(parts: TransactionParts) {
     this.#parts = parts
     this.#clock = new TransactionClock(parts.options, parts.nowMs)
+    this.#mark = `runku_${Buffer.from(parts.randomBytes(MARK_BYTES)).toString('hex')}`
   }
 
   async run(statement: CompiledStatement): Promise<Result<Ran, GatewayError>> {
@@ -66,17 +94,21 @@ export class WriteTransaction implements WritingTransaction {
     if (!begun.ok) return begun
     const answer = await this.#prepared(statement)
     if (!answer.ok) return answer
+    const changed = otherTypes(answer.value, statement.columns)
+    if (changed !== undefined) return fail(changed)
     const { sets, affected } = answer.value
     const [set] = sets
     return ok(set === undefined ? { rows: [], affected } : { rows: set.rows, affected: set.rows.length })
   }
 
-  /** Runs a call, which may end the transaction by itself: `standing` tells. Of each set `rowsMax` rows are kept. */
-  async call(statement: CompiledStatement, rowsMax: number): Promise<Result<Answer, GatewayError>> {
-    const marked = await this.#begin([MARK])
+  /** Runs a call, which may end the transaction by itself: `standing` tells. Of its sets `kept` is kept. */
+  async call(statement: CompiledStatement, kept: KeptOfSets): Promise<Result<Answer, GatewayError>> {
+    const marked = await this.#begin([{ kind: 'control', text: `SAVEPOINT ${this.#mark}` }])
     if (!marked.ok) return marked
     this.#called = true
-    return this.#prepared(statement, rowsMax, [])
+    const answer = await this.#prepared(statement, kept, [])
+    if (!answer.ok || answer.value.warnings === 0 || !(await this.#warnsOf(CUT_TO_NULL))) return answer
+    return fail(gatewayError('RESULT_TOO_LARGE', { reason: 'a text passed max_allowed_packet and became NULL' }))
   }
 
   /** Whether the transaction that was begun for a call is still there. To be asked once. */
@@ -84,9 +116,10 @@ export class WriteTransaction implements WritingTransaction {
     if (!this.#called) return 'stands'
     if (!this.#answers) return 'unsure'
     const { session } = this.#parts
-    let end = await tidyUp(session, [CHECK_MARK])
+    const check: WireStatement = { kind: 'control', text: `RELEASE SAVEPOINT ${this.#mark}` }
+    let end = await tidyUp(session, [check])
     // A kill that was meant for the call can come late, and then interrupts the question instead.
-    if (end.kind === 'failed' && errnoOf(end.error) === INTERRUPTED) end = await tidyUp(session, [CHECK_MARK])
+    if (end.kind === 'failed' && errnoOf(end.error) === INTERRUPTED) end = await tidyUp(session, [check])
     if (end.kind === 'done') return 'stands'
     return end.kind === 'failed' && errnoOf(end.error) === DOES_NOT_EXIST ? 'gone' : 'unsure'
   }
@@ -103,7 +136,7 @@ export class WriteTransaction implements WritingTransaction {
     if (this.#sessionLost) return { outcome, effect: 'none', reusable: false }
     const end = await tidyUp(this.#parts.session, [ROLLBACK])
     if (end.kind !== 'done') return { outcome, effect: 'none', reusable: false }
-    const kept = end.answer.warnings > 0 && (await this.#keptSomething())
+    const kept = end.answer.warnings > 0 && (await this.#warnsOf(NOT_ROLLED_BACK))
     const reusable = await this.#parts.session.restore()
     return kept ? unknownEffect(KEPT, reusable) : { outcome, effect: 'none', reusable }
   }
@@ -150,36 +183,32 @@ export class WriteTransaction implements WritingTransaction {
 
   #prepared(
     { text, params, columns }: CompiledStatement,
-    rowsMax?: number,
+    kept: KeptOfSets = {},
     described: readonly ResultColumn[] = columns,
   ) {
-    return this.#send({ kind: 'prepared', text, params }, rowsMax, described)
+    return this.#send({ kind: 'prepared', text, params }, kept, described)
   }
 
   async #send(
     statement: WireStatement,
-    rowsMax?: number,
+    kept: KeptOfSets = {},
     columns: readonly ResultColumn[] = [],
   ): Promise<Result<Answer, GatewayError>> {
-    const { session, options, reading } = this.#parts
+    const { session, options } = this.#parts
     const stopped = this.#clock.stopped
     if (stopped !== undefined) return fail(stopped)
     const { bytesMax, cancellation } = options
-    const limits = { timeoutMs: this.#clock.leftMs, bytesMax, ...(rowsMax === undefined ? {} : { rowsMax }) }
+    const limits = { timeoutMs: this.#clock.leftMs, bytesMax, ...kept }
     const end = await runStatement(session, statement, limits, cancellation, columns)
     switch (end.kind) {
       case 'done':
         return ok(end.answer)
-      case 'failed': {
-        const error = reading === true ? statementError(end.error) : writeError(end.error)
-        this.#sessionLost = error.code === 'CONNECTOR_UNAVAILABLE'
-        this.#answers = !this.#sessionLost
-        return fail(error)
-      }
+      case 'failed':
+        return fail(await this.#failure(end.error))
       case 'too_large':
         this.#sessionLost = true
         this.#answers = false
-        return fail(tooLargeError(bytesMax))
+        return fail(tooLarge(end, bytesMax))
       case 'stopped':
         this.#sessionLost = true
         this.#answers = end.outcome !== undefined && end.outcome.kind !== 'too_large'
@@ -189,12 +218,25 @@ export class WriteTransaction implements WritingTransaction {
     }
   }
 
-  /** A table of an engine without transactions keeps what was written, and the rollback says so by a warning. */
-  async #keptSomething(): Promise<boolean> {
+  /** That the connection is lost can be signalled by code in the database: a session that answers was not. */
+  async #failure(error: unknown): Promise<GatewayError> {
+    const { session, reading } = this.#parts
+    const judged = reading === true ? statementError(error) : writeError(error)
+    if (judged.code !== 'CONNECTOR_UNAVAILABLE') return judged
+    if (errnoOf(error) !== undefined && (await tidyUp(session, [ASK])).kind === 'done') {
+      return signalledError(error, reading === true)
+    }
+    this.#sessionLost = true
+    this.#answers = false
+    return judged
+  }
+
+  /** Whether the last statement ended with this warning; true where that cannot be told. */
+  async #warnsOf(wanted: number): Promise<boolean> {
     const end = await tidyUp(this.#parts.session, [SHOW_WARNINGS])
     if (end.kind !== 'done') return true
     const rows = end.answer.sets[0]?.rows ?? []
-    return rows.some(([, number]) => number === String(NOT_ROLLED_BACK))
+    return rows.some(([, number]) => number === String(wanted))
   }
 }
 

@@ -5,7 +5,7 @@ import type { WritePieces } from '../sql/pieces.js'
 import type { SqlWriter } from '../sql/sql-writer.js'
 import { operand } from '../sql/table-statement.js'
 import { bound, boundToCompare, isGeometry, writeTextBytes } from './bound-values.js'
-import { writeFilter } from './filters.js'
+import { writeFilter, writeIsNull } from './filters.js'
 
 /** What a column is set to, or a parameter of a routine is given. */
 export function writeNew(w: SqlWriter, type: ValueType, value: PlanValue): void {
@@ -52,7 +52,7 @@ const COMPARED_NATIVELY: ReadonlySet<LogicalType> = new Set([
 function writeHolds(w: SqlWriter, column: Column, value: PlanValue | null): void {
   const { name, type } = column
   if (value === null) {
-    w.column(name).keyword(' IS NULL')
+    writeIsNull(w, column)
   } else if (COMPARED_NATIVELY.has(type.logical)) {
     w.column(name).keyword(' <=> ').param(boundToCompare(type, value))
   } else {
@@ -61,8 +61,10 @@ function writeHolds(w: SqlWriter, column: Column, value: PlanValue | null): void
   }
 }
 
+/** A text is what the row was seen to hold, and not what its collation takes for the same: that may be another's change. */
 function writeExpectation(w: SqlWriter, column: Column, value: PlanValue | null): void {
-  if (value === null || !column.type.equality) writeHolds(w, column, value)
+  const { logical, equality } = column.type
+  if (value === null || logical === 'text' || !equality) writeHolds(w, column, value)
   else writeFilter(w, column, { column: column.name, op: 'eq', value })
 }
 

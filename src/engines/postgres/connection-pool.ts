@@ -96,7 +96,10 @@ export class ConnectionPool {
     this.#pool.connect((error, client, release) => {
       if (client === undefined) return connected(fail(connectError(error)))
       const session = this.#sessions.get(client) ?? this.#open(client)
-      connected(ok({ session, giveBack: (reusable) => release(!reusable) }))
+      const giveBack = (reusable: boolean): undefined => {
+        release(!reusable)
+      }
+      connected(ok({ session, giveBack }))
     })
   }
 

@@ -75,7 +75,9 @@ class PostgresDriver implements Driver {
   }
 
   async execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
-    const frame = this.#frame(options, this.#pooled !== false || options.context !== undefined)
+    // What a view's function sets for the whole session is undone with the transaction.
+    const transaction = this.#pooled !== false || options.context !== undefined || statement.runsCode === true
+    const frame = this.#frame(options, transaction)
     return this.#calls.read(this.#reads.leases, options, async (session) => {
       const end = await this.#read(session, statement, options, frame)
       return { end: rowsOf(end, options), reusable: isReusable(end) }

@@ -29,6 +29,7 @@ interface Shape {
   readonly logical: LogicalType
   readonly withZone?: boolean
   readonly range?: readonly [number, number]
+  readonly single?: true
 }
 
 const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
@@ -36,7 +37,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['int4', { logical: 'integer', range: [-2_147_483_648, 2_147_483_647] }],
   ['int8', { logical: 'bigint' }],
   ['numeric', { logical: 'decimal' }],
-  ['float4', { logical: 'float' }],
+  ['float4', { logical: 'float', single: true }],
   ['float8', { logical: 'float' }],
   ['text', { logical: 'text' }],
   ['varchar', { logical: 'text' }],

@@ -1,7 +1,7 @@
 import { invariant, unreachable } from '../../core/assert.js'
 import { metricType } from '../../core/metric-type.js'
 import type { AggregatePlan, GetPlan, Metric, SearchPlan, ValidatedPlan } from '../../core/plan.js'
-import type { Column, Identifier } from '../../core/schema-model.js'
+import type { Column, Identifier, Table } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import { areUnique } from '../../core/table-keys.js'
 import type { RowLimit, SqlPieces } from './pieces.js'
@@ -49,7 +49,7 @@ function compileGet(c: Compilation, plan: GetPlan): CompiledStatement {
   // A key that only the policy declares may match several rows: then the first in a total order is the row.
   if (!areUnique(table, key)) writeOrder(c, totalOrder(table, visible, []))
   c.pieces.limitAtEnd(c.w, limit)
-  return c.w.finish(columns)
+  return c.w.finish(columns, marksOf(c.validated.table))
 }
 
 function compileSearch(c: Compilation, plan: SearchPlan): CompiledStatement {
@@ -63,7 +63,7 @@ function compileSearch(c: Compilation, plan: SearchPlan): CompiledStatement {
   writeConditions(c, plan.filters, c.validated.scope)
   writeOrder(c, totalOrder(table, visible, plan.order))
   c.pieces.limitAtEnd(c.w, limit)
-  return c.w.finish(columns)
+  return c.w.finish(columns, marksOf(c.validated.table))
 }
 
 function compileAggregate(c: Compilation, plan: AggregatePlan): CompiledStatement {
@@ -85,7 +85,12 @@ function compileAggregate(c: Compilation, plan: AggregatePlan): CompiledStatemen
   }
   writeAggregateOrder(c, plan, groups)
   pieces.limitAtEnd(w, limit)
-  return w.finish(columns)
+  return w.finish(columns, marksOf(c.validated.table))
+}
+
+/** Whatever a view is made of may call functions; what a materialized one holds was computed before. */
+function marksOf({ kind }: Table): Pick<CompiledStatement, 'runsCode'> {
+  return kind === 'view' ? { runsCode: true } : {}
 }
 
 /** The caller's order, then every group not in it yet: groups differ, so the order is total. */

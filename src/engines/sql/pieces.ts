@@ -43,7 +43,7 @@ export interface WritePieces {
   newValue(w: SqlWriter, column: Column, value: WriteValue): void
   /** Whether the column holds exactly this value, NULL included: `1.0` is not `1.00`. Not sure is no. Never NULL. */
   holds(w: SqlWriter, column: Column, value: PlanValue | null): void
-  /** Whether the column equals this value as a filter by `eq` would find it; NULL equals NULL. */
+  /** Whether the column equals this value as a filter by `eq` would find it, a text no more loosely than `holds`; NULL equals NULL. */
   expectation(w: SqlWriter, column: Column, value: PlanValue | null): void
   /** A result cell: `t` where every condition holds, `f` where one does not or, unless they are `sure` not to be, is NULL. */
   truth(w: SqlWriter, conditions: readonly Write[] | 'never', sure: boolean): void

@@ -116,8 +116,8 @@ export class SqlWriter {
   }
 
   /** The writer is spent afterwards. Cells come back in the order of `columns`, without names. */
-  finish(columns: readonly ResultColumn[]): CompiledStatement {
+  finish(columns: readonly ResultColumn[], marks: Pick<CompiledStatement, 'runsCode'> = {}): CompiledStatement {
     // The one cast to the brand: what stands in `#text` came through the methods above.
-    return { text: this.#text, params: this.#params, columns } as unknown as CompiledStatement
+    return { text: this.#text, params: this.#params, columns, ...marks } as unknown as CompiledStatement
   }
 }
