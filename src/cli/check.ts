@@ -110,7 +110,7 @@ function nothing(connector: Pick<ConnectorConfig, 'id' | 'path' | 'policy'>): Co
 
 async function reportOn(connector: ConnectorConfig, store: SqliteAdminStore): Promise<ConnectorReport> {
   const settings = connectorSettings(connector)
-  const { driver } = createEngine(settings, { observe: () => {}, nowMs: monotonicMs, randomBytes })
+  const { driver } = await createEngine(settings, { observe: () => {}, nowMs: monotonicMs, randomBytes })
   try {
     const schema = await driver.introspect(settings.schemas)
     if (!schema.ok) {

@@ -143,7 +143,8 @@ async function compareWithCatalog(
     import('../policy/policy-engine.js'),
   ])
   // What the driver observes is also in its result, and a command has no log.
-  const { driver } = createEngine(connectorSettings(connector), { observe: () => {}, nowMs: monotonicMs, randomBytes })
+  const surroundings = { observe: () => {}, nowMs: monotonicMs, randomBytes }
+  const { driver } = await createEngine(connectorSettings(connector), surroundings)
   try {
     const schema = await driver.introspect(connector.schemas)
     if (schema.ok) {

@@ -11,6 +11,7 @@ import { MYSQL_URL } from './mysql-url.js'
 import { POSTGRES_URL } from './postgres-url.js'
 import type { ConnectorInput } from './schema.js'
 import { Secret } from './secret.js'
+import { SQLSERVER_URL } from './sqlserver-url.js'
 
 /** A connector as configured, everything resolved. The password shows in no dump. */
 export interface ConnectorConfig {
@@ -45,10 +46,18 @@ export interface KeyComplaint {
 
 type Refused = Result<never, readonly KeyComplaint[]>
 
-const URLS: Readonly<Record<ConnectorInput['type'], UrlGrammar>> = { postgres: POSTGRES_URL, mysql: MYSQL_URL }
+const URLS: Readonly<Record<ConnectorInput['type'], UrlGrammar>> = {
+  postgres: POSTGRES_URL,
+  mysql: MYSQL_URL,
+  sqlserver: SQLSERVER_URL,
+}
 
-/** Where a database has several schemas and the file names none. */
-const DEFAULT_SCHEMAS = ['public'] as const
+/** Where a database has several schemas and the file names none: the one that names without a schema mean. */
+const DEFAULT_SCHEMAS: Readonly<Record<ConnectorInput['type'], readonly string[]>> = {
+  postgres: ['public'],
+  mysql: [],
+  sqlserver: ['dbo'],
+}
 
 /** Reads secrets from their files and settles the connection. Errors never repeat a secret. */
 export function resolveConnector(
@@ -100,7 +109,7 @@ function readSchemas(
     if (schemas === undefined || (schemas.length === 1 && schemas[0] === database)) return ok([database])
     return complain('schemas', `with type ${type} the database is the one schema: leave this out, or name the database`)
   }
-  const named = schemas ?? DEFAULT_SCHEMAS
+  const named = schemas ?? DEFAULT_SCHEMAS[type]
   return new Set(named).size === named.length ? ok(named) : complain('schemas', 'a schema repeats')
 }
 
@@ -180,12 +189,24 @@ function settleTls(
   if (input.tls_ca_file !== undefined && address.tlsCaFile !== undefined) {
     return complain('tls_ca_file', `the url has an ${parameters.caParameter} already`)
   }
+  if (isAbsolute(address.host) && input.type === 'sqlserver') {
+    return complain(
+      input.host === undefined ? 'url' : 'host',
+      'expected a host name: with type sqlserver there are no sockets',
+    )
+  }
   const local = isAbsolute(address.host) || isLoopback(address.host)
   const tls = input.tls ?? address.tls ?? (local ? 'disable' : 'verify')
   if (isAbsolute(address.host) && tls !== 'disable') return complain('tls', 'a socket has no TLS: expected disable')
+  if (tls === 'strict' && input.type !== 'sqlserver') {
+    return complain(
+      'tls',
+      `expected disable, require or verify: with type ${input.type} TLS always follows the protocol's greeting`,
+    )
+  }
   const caFile = input.tls_ca_file ?? address.tlsCaFile
   const caKey = input.tls_ca_file === undefined ? 'url' : 'tls_ca_file'
-  if (caFile !== undefined && tls !== 'verify') {
+  if (caFile !== undefined && tls !== 'verify' && tls !== 'strict') {
     return complain(caKey, 'a certificate authority is used with tls: verify only')
   }
   const tlsCaFile = caFile === undefined ? undefined : resolve(folder, caFile)

@@ -3,7 +3,8 @@ import { fail, ok, type Result } from '../core/result.js'
 
 /** What addresses of databases have in common, whatever the engine. */
 
-export type TlsMode = 'disable' | 'require' | 'verify'
+/** `strict`: TLS before the protocol, which only some engines speak; verified as well. */
+export type TlsMode = 'disable' | 'require' | 'verify' | 'strict'
 
 export interface DatabaseAddress {
   /** A host name, an IP address without brackets, or the path of a local socket as the engine takes it. */
@@ -28,6 +29,8 @@ export interface UrlGrammar {
     readonly modes: ReadonlyMap<string, TlsMode>
     /** Such as `disable, require or verify-full`. */
     readonly expected: string
+    /** A parameter that takes `true` where the certificate is not to be verified, for engines that say it by one of its own. */
+    readonly trustParameter?: string
   }
   /** The parameter that names a file of certificate authorities. */
   readonly caParameter: string
@@ -77,32 +80,52 @@ function decodeAll(parts: readonly string[]): readonly string[] | undefined {
   }
 }
 
+function parametersOf({ tls, caParameter }: UrlGrammar): readonly string[] {
+  return [tls.parameter, ...(tls.trustParameter === undefined ? [] : [tls.trustParameter]), caParameter]
+}
+
 function readParameters(
   parameters: URLSearchParams,
   grammar: UrlGrammar,
 ): Result<Pick<DatabaseAddress, 'tls' | 'tlsCaFile'>, string> {
-  const { tls, caParameter } = grammar
   const seen = new Map<string, string>()
+  const known = parametersOf(grammar)
   for (const [name, value] of parameters) {
-    if (name !== tls.parameter && name !== caParameter) return fail(unknownParameter(name, grammar))
+    if (!known.includes(name)) return fail(unknownParameter(name, grammar))
     if (seen.has(name)) return fail(`the parameter ${name} of the address repeats`)
     seen.set(name, value)
   }
+  const tls = readTls(seen, grammar)
+  if (!tls.ok) return tls
+  const tlsCaFile = seen.get(grammar.caParameter)
+  return ok({
+    ...(tls.value === undefined ? {} : { tls: tls.value }),
+    ...(tlsCaFile === undefined ? {} : { tlsCaFile }),
+  })
+}
+
+function readTls(seen: ReadonlyMap<string, string>, { tls }: UrlGrammar): Result<TlsMode | undefined, string> {
   const word = seen.get(tls.parameter)
   const mode = word === undefined ? undefined : tls.modes.get(word)
   if (word !== undefined && mode === undefined) {
     return fail(`${tls.parameter} of the address: expected ${tls.expected}`)
   }
-  const tlsCaFile = seen.get(caParameter)
-  return ok({ ...(mode === undefined ? {} : { tls: mode }), ...(tlsCaFile === undefined ? {} : { tlsCaFile }) })
+  const trust = tls.trustParameter === undefined ? undefined : seen.get(tls.trustParameter)
+  if (trust === undefined || trust === 'false') return ok(mode)
+  if (trust !== 'true') return fail(`${tls.trustParameter} of the address: expected true or false`)
+  if (mode !== undefined && mode !== 'verify') {
+    return fail(`${tls.trustParameter} of the address: a certificate is trusted with ${tls.parameter}=true only`)
+  }
+  return ok('require')
 }
 
 /** A password with a bare "?" spills into the parameters, so a name is repeated only when it is a well-known one. */
-function unknownParameter(name: string, { tls, caParameter, foreignParameters }: UrlGrammar): string {
-  const known = [tls.parameter, caParameter]
+function unknownParameter(name: string, grammar: UrlGrammar): string {
+  const known = parametersOf(grammar)
   const near = nearest(name, known)
-  const hint = near === undefined ? `expected ${known.join(' or ')}` : `did you mean "${near}"?`
-  return foreignParameters.has(name)
+  const listed = `${known.slice(0, -1).join(', ')} or ${known.at(-1)}`
+  const hint = near === undefined ? `expected ${listed}` : `did you mean "${near}"?`
+  return grammar.foreignParameters.has(name)
     ? `the parameter ${name} of the address is not taken: ${hint}`
     : `the address has an unknown parameter: ${hint} A "?" in a password is written as %3F`
 }

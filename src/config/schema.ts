@@ -137,7 +137,7 @@ const pool = z
     mode: oneOf(['session', 'transaction'])
       .default('session')
       .describe(
-        '`transaction`: behind a pooler, such as PgBouncer, that gives a server connection for one transaction at a time. Not for mysql.',
+        '`transaction`: behind a pooler, such as PgBouncer, that gives a server connection for one transaction at a time. For postgres alone.',
       ),
     max: whole(1, POOL_CONNECTIONS_CEILING)
       .default(POOL_CONNECTIONS_MAX)
@@ -158,18 +158,21 @@ const pool = z
 export const connectorSchema = z
   .strictObject({
     id: named(CONNECTOR_ID).describe('The name of the connector, in addresses, entries and bindings.'),
-    type: oneOf(['postgres', 'mysql']).describe('The engine. `mysql` covers MariaDB.'),
+    type: oneOf(['postgres', 'mysql', 'sqlserver']).describe('The engine. `mysql` covers MariaDB.'),
     url: text('the address of a database, such as postgres://user@host/database')
       .optional()
       .describe(
         'postgres://user:password@host:port/database; `sslmode` and `sslrootcert` are the parameters it may have. ' +
-          'mysql:// or mariadb:// likewise, with `ssl-mode` and `ssl-ca`.',
+          'mysql:// or mariadb:// likewise, with `ssl-mode` and `ssl-ca`; sqlserver:// or mssql:// with `encrypt`, ' +
+          '`trustServerCertificate` and `caFile`.',
       ),
     url_file: text('the path of a file').optional().describe('A file that holds the url.'),
     host: text('a host name')
       .optional()
-      .describe('Instead of a url. A path starting with / is a socket folder, for mysql the socket itself.'),
-    port: whole(1, 65_535).optional().describe('Default 5432, for mysql 3306.'),
+      .describe(
+        'Instead of a url. A path starting with / is a socket folder, for mysql the socket itself; sqlserver has none.',
+      ),
+    port: whole(1, 65_535).optional().describe('Default 5432, for mysql 3306, for sqlserver 1433.'),
     user: text('a user name')
       .optional()
       .describe('The database login; it needs what the policy grants and nothing more.'),
@@ -178,10 +181,14 @@ export const connectorSchema = z
       .describe('Better in an environment variable or a file.'),
     password_file: text('the path of a file').optional().describe('A file that holds the password.'),
     database: text('the name of a database').optional().describe('The database.'),
-    tls: oneOf(['disable', 'require', 'verify'])
+    tls: oneOf(['disable', 'require', 'verify', 'strict'])
       .optional()
-      .describe('`require` encrypts, `verify` also checks the certificate. Default: verify; disable on loopback.'),
-    tls_ca_file: text('the path of a PEM file').optional().describe('Certificate authority for `tls: verify`, PEM.'),
+      .describe(
+        '`require` encrypts, `verify` also checks the certificate, `strict` (sqlserver alone) does so before the protocol begins. Default: verify; disable on loopback.',
+      ),
+    tls_ca_file: text('the path of a PEM file')
+      .optional()
+      .describe('Certificate authority for `tls: verify` or `strict`, PEM.'),
     path: matching(CONNECTOR_PATH, 'a path such as /mcp/shop, without a slash at its end')
       .optional()
       .describe('Where the connector is served. Default: /mcp/<id>.'),
@@ -190,7 +197,9 @@ export const connectorSchema = z
       .min(1, { error: 'expected at least one schema' })
       .max(SCHEMAS_CEILING, { error: `expected at most ${SCHEMAS_CEILING} schemas` })
       .optional()
-      .describe('Schemas to read the catalog of. Default: public; for mysql the database, which is the one schema.'),
+      .describe(
+        'Schemas to read the catalog of. Default: public, for sqlserver dbo; for mysql the database, which is the one schema.',
+      ),
     policy: named(POLICY_NAME).optional().describe('The stored policy. Default: the one named like the connector.'),
     threads: z
       .strictObject({

@@ -5,8 +5,8 @@ import { knownObjects, parseKnownObjects } from '../core/known-objects.js'
 import { cleanText } from '../core/names.js'
 import { ok } from '../core/result.js'
 import { encodeError } from '../core/tool-result.js'
-import { createEngine } from '../engines/create-engine.js'
-import { Cancellation, type Dialect, type Driver } from '../engines/engine.js'
+import { createEngine, type Engine } from '../engines/create-engine.js'
+import { Cancellation, type Driver } from '../engines/engine.js'
 import type { Observe } from '../observe/observation.js'
 import { EMPTY_POLICY, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
@@ -58,14 +58,14 @@ interface CallInFlight {
 export class ConnectorRuntime {
   readonly #settings: ConnectorSettings
   readonly #mailbox: Mailbox<FromConnector, ToConnector>
-  readonly #driver: Driver
-  readonly #dialect: Dialect
+  /** Loads while the first messages come. The front waits so long for word that the thread serves, and no longer. */
+  readonly #engine: Promise<Engine>
   readonly #nowMs: () => number
   readonly #epochs = new Map<number, PolicyEngine>()
   readonly #inFlight = new Map<number, CallInFlight>()
   readonly #onStopped: () => void
   #mode: 'serving' | 'stopping' = 'serving'
-  readonly #gaugeTimer: NodeJS.Timeout
+  #gaugeTimer: NodeJS.Timeout | undefined
   #told: Connections = { idle: 0, busy: 0 }
 
   constructor(port: MessagePort, settings: ConnectorSettings, surroundings: RuntimeSurroundings) {
@@ -74,16 +74,18 @@ export class ConnectorRuntime {
     this.#nowMs = nowMs
     this.#onStopped = surroundings.onStopped
     const observe: Observe = (observation) => this.#mailbox.send({ kind: 'observed', observation })
-    const engine = createEngine(settings, { observe, nowMs, randomBytes })
-    this.#driver = engine.driver
-    this.#dialect = engine.dialect
     this.#mailbox = new Mailbox(
       port,
       (message) => this.#receive(message),
       () => this.#abandoned(),
     )
-    this.#mailbox.send({ kind: 'serving', threadId: surroundings.threadId })
-    this.#gaugeTimer = setInterval(() => this.#tellConnections(), GAUGE_INTERVAL_MS).unref()
+    this.#engine = createEngine(settings, { observe, nowMs, randomBytes })
+    void this.#engine.then(({ driver }) => this.#serve(driver, surroundings.threadId))
+  }
+
+  #serve(driver: Driver, threadId: number): void {
+    this.#mailbox.send({ kind: 'serving', threadId })
+    this.#gaugeTimer = setInterval(() => this.#tellConnections(driver), GAUGE_INTERVAL_MS).unref()
   }
 
   #receive(message: ToConnector): void {
@@ -117,10 +119,11 @@ export class ConnectorRuntime {
     this.#inFlight.set(message.callId, flight)
     let outcome: OutcomeMessage
     try {
+      const { dialect, driver } = await this.#engine
       const surroundings = {
         policy: this.#policyOf(message.snapshot),
-        dialect: this.#dialect,
-        driver: this.#driver,
+        dialect,
+        driver,
         acquireTimeoutMs: this.#settings.pool.acquireTimeoutMs,
         sessionContext: this.#settings.sessionContext,
         nowMs: this.#nowMs,
@@ -216,7 +219,8 @@ export class ConnectorRuntime {
         this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code: 'CONNECTOR_UNAVAILABLE', reason })
         return
       }
-      const schema = await this.#driver.introspect(this.#settings.schemas)
+      const { driver } = await this.#engine
+      const schema = await driver.introspect(this.#settings.schemas)
       if (!schema.ok) {
         const { code, reason = code, detail = reason } = schema.error
         this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code, reason: detail })
@@ -255,16 +259,17 @@ export class ConnectorRuntime {
     if (this.#inFlight.size === 0) void this.#finish()
   }
 
-  #tellConnections(): void {
-    const { idle, busy } = this.#driver.connections
+  #tellConnections(driver: Driver): void {
+    const { idle, busy } = driver.connections
     if (idle === this.#told.idle && busy === this.#told.busy) return
     this.#told = { idle, busy }
     this.#mailbox.send({ kind: 'connections', idle, busy })
   }
 
   async #finish(): Promise<void> {
+    const { driver } = await this.#engine
     clearInterval(this.#gaugeTimer)
-    await this.#driver.close()
+    await driver.close()
     this.#mailbox.send({ kind: 'stopped' })
     this.#mailbox.flush()
     this.#onStopped()

@@ -84,6 +84,10 @@ export const STATEMENT_SHAPES_MAX = 2_000
 export const POSTGRES_PARAMS_MAX = 65_535
 /** The same, by MySQL's protocol. */
 export const MYSQL_PARAMS_MAX = 65_535
+/** The server takes 2,100, of which the procedure that runs a statement has some of its own. */
+export const SQLSERVER_PARAMS_MAX = 2_090
+/** Values of a list that are parameters of their own; a longer list is one parameter, so that many lists fit a statement. */
+export const SQLSERVER_LIST_PARAMS_MAX = 16
 /** Result sets that one procedure may give, shown or not: what describes each is kept until the call ends. */
 export const RESULT_SETS_MAX = 1_000
 /** What describes one column of an answer beside its name: its table, its schema, and what the driver makes of them. */

@@ -45,7 +45,7 @@ export function metricType(fn: AggregateFn, column: ValueType | undefined): Valu
       return column.logical === 'interval' ? column : AVERAGES.get(column.logical)
     case 'min':
     case 'max':
-      return column.ordered && EXTREMES.has(column.logical) ? column : undefined
+      return column.ordered && column.extremesVary !== true && EXTREMES.has(column.logical) ? column : undefined
     default:
       return unreachable(fn)
   }

@@ -62,6 +62,8 @@ export interface ValueType {
   readonly unsigned?: true
   /** `decimal`: the engine's most digits, before and after the point together. With it come no NaN and no infinities. */
   readonly digitsMax?: number
+  /** `decimal`: digits before and after the point together that the declared type keeps; a longer number does not fit. */
+  readonly precision?: number
   /** `float`: the engine has neither NaN nor infinities. */
   readonly finite?: true
   /** `float`: kept with half the digits of a double. */
@@ -70,10 +72,25 @@ export interface ValueType {
   readonly form?: TextForm
   /** `date`, `timestamp`: years 0000 to 9999, in which month and day may be zero; nothing is endless or before. */
   readonly zeroParts?: true
+  /** `date`, `timestamp`: the first and the last year; with them nothing is endless or before. */
+  readonly years?: readonly [number, number]
+  /** `timestamp`: holds whole minutes only, or only milliseconds that end in 0, 3 or 7; what lies between is rounded. */
+  readonly steps?: 'minutes' | 'thirds'
+  /** `timestamp` with a zone: offsets are whole minutes, of which these are the most. */
+  readonly offsetMinutesMax?: number
+  /** `time`: 24:00:00 is none. */
+  readonly endsBeforeMidnight?: true
   /** `time`: a span from -838:59:59 to 838:59:59 instead of a time of day. */
   readonly span?: true
-  /** `text`: values that look different can compare as equal, by case, accents or trailing spaces. */
+  /**
+   * `text`: values that look different can compare as equal, by case, accents or trailing spaces. `timestamp`: by offsets;
+   * `bytes`: by zeros at the end.
+   */
   readonly looseEquality?: true
+  /** Of extremes that are equal and look different the engine gives any, whatever it is asked: they have no `min` or `max`. */
+  readonly extremesVary?: true
+  /** `text`: by whose rules it is compared, for engines that must be told so beside values that have rules of their own. */
+  readonly collation?: Identifier
   /** `text`: a shorter value is compared as if spaces followed it: `a` equals `a` and a space, and comes after `a` and a tab. */
   readonly padsSpaces?: true
   /** `text`: comparisons already disregard case. */

@@ -16,7 +16,7 @@ function columnsNamed(table: Table, name: Identifier): readonly Column[] {
 
 /** Whether the database counts the column up by itself and can tell what it last gave. */
 export function isCountedUp(column: Column): boolean {
-  return column.generated === 'by_default'
+  return column.generated === 'by_default' || column.generated === 'always'
 }
 
 /** Whether no two rows can share these columns' values, none of them NULL. */

@@ -4,6 +4,8 @@ import {
   canonicalTimestamp,
   DATE_PHRASE,
   ENDLESS,
+  isBetweenSteps,
+  stepsPhrase,
   TIME_PHRASE,
   TIMESTAMP_PHRASE,
 } from './calendar-value.js'
@@ -76,7 +78,8 @@ function canonicalWrite(type: ValueType, raw: unknown): PlanValue | undefined {
   if (type.logical === 'json') return canonicalJson(raw)
   if (type.logical === 'array') return canonicalArray(type, raw)
   const text = CANONICAL[type.logical](type, raw)
-  if (text === undefined || tooLong(type, text) || tooFine(type, text) || !keptInHalf(type, text)) return undefined
+  if (text === undefined || tooLong(type, text) || tooLarge(type, text) || tooFine(type, text)) return undefined
+  if (!keptInHalf(type, text)) return undefined
   if (type.form !== undefined && !mayBeWritten(type.form, text)) return undefined
   return type.logical === 'text' && canHold(type, text) === 'no' ? undefined : text
 }
@@ -86,8 +89,22 @@ function tooLong({ charsMax }: ValueType, text: string): boolean {
   return charsMax !== undefined && text.length > charsMax && [...text].length > charsMax
 }
 
+/** Whether the number has more digits before the point than the column keeps; a zero that only holds the place is none. */
+function tooLarge(type: ValueType, text: string): boolean {
+  const kept = wholeDigitsMax(type)
+  return kept !== undefined && (/^-?(?!0(?:\.|$))([0-9]+)/.exec(text)?.[1] ?? '').length > kept
+}
+
+function wholeDigitsMax({ precision, fractionDigitsMax = 0 }: ValueType): number | undefined {
+  return precision === undefined ? undefined : precision - fractionDigitsMax
+}
+
 /** Whether the column would round the value: what it keeps must be what was sent. */
-export function tooFine({ logical, fractionDigitsMax }: ValueType, given: string): boolean {
+export function tooFine(type: ValueType, text: string): boolean {
+  return hasMoreDigits(type, text) || isBetweenSteps(type, text)
+}
+
+function hasMoreDigits({ logical, fractionDigitsMax }: ValueType, given: string): boolean {
   if (fractionDigitsMax === undefined) return false
   const text = logical === 'float' ? String(Number(given)) : given
   const exponent = logical === 'float' ? Number(text.split('e')[1] ?? 0) : 0
@@ -237,12 +254,16 @@ function canonicalDecimal(type: ValueType, raw: unknown): PlanValue | undefined 
 }
 
 /** A zero that only holds the place before the point is no digit of the number. */
-function digitsFit({ digitsMax }: ValueType, text: string): boolean {
+function digitsFit(type: ValueType, text: string): boolean {
+  const { digitsMax } = type
   if (digitsMax === undefined) return true
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
-  return (
-    fraction.length <= BOUNDED_FRACTION_DIGITS_MAX && (whole === '0' ? 0 : whole.length) + fraction.length <= digitsMax
-  )
+  return fraction.length <= pointDigits(type) && (whole === '0' ? 0 : whole.length) + fraction.length <= digitsMax
+}
+
+/** Digits after the point that are taken whatever the type keeps; a type that keeps more takes all that it keeps. */
+function pointDigits({ fractionDigitsMax = 0 }: ValueType): number {
+  return Math.max(BOUNDED_FRACTION_DIGITS_MAX, fractionDigitsMax)
 }
 
 /** Plain digits of a JSON number that arrived as it was written; a longer or larger one may have been rounded on the way. */
@@ -319,11 +340,11 @@ const PHRASES: Readonly<Record<LogicalType, (type: ValueType) => string>> = {
     const [low, high] = bigintRange(type)
     return `a whole number between ${low} and ${high}; beyond ±9007199254740991 send it as a string`
   },
-  decimal: ({ digitsMax }) => {
+  decimal: (type) => {
     const bounds =
-      digitsMax === undefined
+      type.digitsMax === undefined
         ? ''
-        : ` and at most ${digitsMax} digits, ${BOUNDED_FRACTION_DIGITS_MAX} of them after the point`
+        : ` and at most ${type.digitsMax} digits, ${pointDigits(type)} of them after the point`
     return `a decimal in plain digits such as "12.50"${bounds}; send it as a string when it has more than 15 digits, without exponent`
   },
   float: ({ finite }) =>
@@ -356,9 +377,12 @@ function writePhrase(type: ValueType): string {
         : 'lists inside of it, if any, all of one length and not empty'
     return `a list of values, each null or ${writePhrase(element)}; ${nested}`
   }
+  const wholeMax = wholeDigitsMax(type)
   const limits = [
+    ...(wholeMax === undefined ? [] : [`with at most ${wholeMax} digits before the point`]),
     ...(type.charsMax === undefined ? [] : [`of at most ${type.charsMax} characters`]),
     ...(type.fractionDigitsMax === undefined ? [] : [`with at most ${type.fractionDigitsMax} fraction digits`]),
+    ...stepsPhrase(type),
     ...(type.single === true ? ['of no more digits than a single-precision float keeps, about 7'] : []),
     ...(type.form?.kind === 'words' && type.form.several === true ? ['and no list of them'] : []),
     ...(type.repertoire === undefined ? [] : [REPERTOIRE_PHRASES[type.repertoire]]),

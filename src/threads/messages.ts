@@ -16,7 +16,7 @@ export interface ConnectorSettings {
     readonly user: string
     readonly password?: string
     readonly database: string
-    readonly tls: 'disable' | 'require' | 'verify'
+    readonly tls: 'disable' | 'require' | 'verify' | 'strict'
     readonly tlsCaFile?: string
   }
   readonly schemas: readonly string[]

@@ -10,6 +10,7 @@ import {
 import { MYSQL_TYPES } from '../support/mysql-types.js'
 import { type CallParts, validatedCall } from '../support/plans.js'
 import { TYPES } from '../support/schema.js'
+import { SQLSERVER_TYPES } from '../support/sqlserver-types.js'
 
 /** Every shape of a call by name: of each engine those that it has. */
 
@@ -259,3 +260,100 @@ ofMysql('procedure with some columns of its result sets', 'procedure', outputs, 
 })
 
 export const MYSQL_CALL_CASES: ReadonlyMap<string, ValidatedCall> = mysql
+
+const sqlserver: Cases = new Map()
+const ofSqlserver = adder(sqlserver)
+const NUMBERS = [parameter('in', 'a', SQLSERVER_TYPES.int), parameter('in', 'b', SQLSERVER_TYPES.decimal, true)]
+
+ofSqlserver('function without parameters', 'function', [], gives(SQLSERVER_TYPES.int))
+ofSqlserver(
+  'function with arguments of every binding',
+  'function',
+  [
+    parameter('in', 'a', SQLSERVER_TYPES.int),
+    parameter('in', 'b', SQLSERVER_TYPES.bigint),
+    parameter('in', 'c', SQLSERVER_TYPES.money),
+    parameter('in', 'd', SQLSERVER_TYPES.real),
+    parameter('in', 'e', SQLSERVER_TYPES.varbinary),
+    parameter('in', 'f', SQLSERVER_TYPES.bit),
+    parameter('in', 'g', SQLSERVER_TYPES.datetimeoffset),
+    parameter('in', 'h', SQLSERVER_TYPES.greek),
+    parameter('in', 'i', SQLSERVER_TYPES.xml),
+  ],
+  gives(SQLSERVER_TYPES.bigint),
+  {
+    args: {
+      0: '1',
+      1: '9223372036854775807',
+      2: '1.5',
+      3: '0.1',
+      4: 'AAH/',
+      5: 'true',
+      6: '2024-02-29T00:30:00+02:00',
+      7: 'ά',
+      8: '<a/>',
+    },
+  },
+)
+ofSqlserver('function without its last argument', 'function', NUMBERS, gives(SQLSERVER_TYPES.int), {
+  args: { 0: null },
+})
+ofSqlserver('function that gives a long text', 'function', [], gives(SQLSERVER_TYPES.long), {
+  limits: { cellCharsMax: 16 },
+})
+ofSqlserver('function that gives a shape', 'function', [], gives(SQLSERVER_TYPES.geography))
+ofSqlserver(
+  'function that gives rows of some columns',
+  'function',
+  NUMBERS,
+  {
+    kind: 'record',
+    set: true,
+    fields: fields({ month: SQLSERVER_TYPES.date, revenue: SQLSERVER_TYPES.money, note: SQLSERVER_TYPES.long }),
+  },
+  { args: { 0: '1', 1: '2' }, fields: ['note', 'month'], limits: { rowCap: 7 } },
+)
+
+const sqlserverOutputs = [
+  parameter('out', 'first', SQLSERVER_TYPES.int),
+  parameter('in', 'n', SQLSERVER_TYPES.smallint),
+  parameter('in', 'left out', SQLSERVER_TYPES.date, true),
+  parameter('inout', 'm', SQLSERVER_TYPES.long),
+  parameter('inout', 'f', SQLSERVER_TYPES.float),
+  parameter('out', 'last', SQLSERVER_TYPES.legacyText),
+]
+const sqlserverSets: RoutineResult = {
+  kind: 'sets',
+  fields: fields({
+    first: SQLSERVER_TYPES.int,
+    m: SQLSERVER_TYPES.long,
+    f: SQLSERVER_TYPES.float,
+    last: SQLSERVER_TYPES.legacyText,
+  }),
+}
+const sqlserverValues = { 0: '1', 2: 'x', 3: '0.1' }
+ofSqlserver('procedure without parameters', 'procedure', [], { kind: 'sets', fields: [] }, { effect: 'write' })
+ofSqlserver(
+  'procedure that gives nothing',
+  'procedure',
+  [parameter('in', 'job', SQLSERVER_TYPES.folded)],
+  { kind: 'sets', fields: [] },
+  { args: { 0: 'x' }, effect: 'write', dryRun: true },
+)
+ofSqlserver('procedure with outputs', 'procedure', sqlserverOutputs, sqlserverSets, {
+  args: sqlserverValues,
+  effect: 'write',
+})
+ofSqlserver('procedure with some of its outputs', 'procedure', sqlserverOutputs, sqlserverSets, {
+  args: { ...sqlserverValues, 1: '2024-02-29', 2: null },
+  fields: ['last', 'm'],
+  effect: 'write',
+})
+ofSqlserver('procedure with some columns of its result sets', 'procedure', sqlserverOutputs, sqlserverSets, {
+  args: sqlserverValues,
+  fields: [],
+  setColumns: ['one', 'Two'],
+  limits: { cellCharsMax: 16 },
+})
+
+export const SQLSERVER_CALL_CASES: ReadonlyMap<string, ValidatedCall> = sqlserver

@@ -133,7 +133,7 @@ function addReads(cases: Cases, { customers, orderLines, activity, samples }: Go
   )
 }
 
-function addAggregates(cases: Cases, { customers, prices }: GoldenCatalog): void {
+function addAggregates(cases: Cases, { customers, prices, greatest }: GoldenCatalog): void {
   cases.set(
     'aggregate with every metric',
     validatedPlan(
@@ -146,7 +146,7 @@ function addAggregates(cases: Cases, { customers, prices }: GoldenCatalog): void
           { fn: 'sum', column: 'balance' },
           { fn: 'avg', column: 'id' },
           { fn: 'min', column: 'created_at' },
-          { fn: 'max', column: 'bio' },
+          { fn: 'max', column: greatest },
         ],
       }),
     ),
@@ -183,6 +183,20 @@ function addAggregates(cases: Cases, { customers, prices }: GoldenCatalog): void
       aggregatePlan(customers, {
         metrics: [{ fn: 'count' }],
         order: [{ by: { kind: 'metric', index: 0 }, direction: 'asc' }],
+      }),
+    ),
+  )
+
+  cases.set(
+    'aggregate in the order of two metrics that are the same',
+    validatedPlan(
+      customers,
+      aggregatePlan(customers, {
+        metrics: [{ fn: 'count' }, { fn: 'count' }],
+        order: [
+          { by: { kind: 'metric', index: 0 }, direction: 'asc' },
+          { by: { kind: 'metric', index: 1 }, direction: 'desc' },
+        ],
       }),
     ),
   )

@@ -1,6 +1,7 @@
 import type { Table, ValueType } from '../../src/core/schema-model.js'
 import { MYSQL_TYPES } from '../support/mysql-types.js'
 import { ACTIVITY, CUSTOMERS, ORDER_LINES, SAMPLES, TYPES, tableOf } from '../support/schema.js'
+import { SQLSERVER_TYPES } from '../support/sqlserver-types.js'
 
 /** What the cases of one engine are about: the same tables everywhere, of each engine's own types. */
 export interface GoldenCatalog {
@@ -9,6 +10,8 @@ export interface GoldenCatalog {
   readonly activity: Table
   /** Columns of which equal values may look different. */
   readonly prices: Table
+  /** The customers' column whose greatest value is asked for. */
+  readonly greatest: string
   /** A flag for what is deleted. */
   readonly flagged: Table
   /** Its columns are named `c_` and the short name of their type. */
@@ -41,6 +44,7 @@ export const POSTGRES_CATALOG: GoldenCatalog = {
   prices: tableOf('prices', {
     columns: { 'email?': TYPES.citext, 'price?': { ...TYPES.decimal, native: 'numeric' } },
   }),
+  greatest: 'bio',
   flagged: tableOf('flagged', { columns: { id: TYPES.integer, deleted: TYPES.boolean }, primaryKey: ['id'] }),
   samples: SAMPLES,
   types: Object.keys(TYPES),
@@ -117,9 +121,104 @@ export const MYSQL_CATALOG: GoldenCatalog = {
     },
   }),
   prices: tableOf('prices', { columns: { 'email?': MYSQL_TYPES.folded, 'price?': MYSQL_TYPES.decimal } }),
+  greatest: 'bio',
   flagged: tableOf('flagged', { columns: { id: MYSQL_TYPES.int, deleted: MYSQL_TYPES.flag }, primaryKey: ['id'] }),
   samples: tableOf('samples', { columns: { id: MYSQL_TYPES.int, ...optional(MYSQL_TYPES) }, primaryKey: ['id'] }),
   types: Object.keys(MYSQL_TYPES),
   compared: mysqlValue,
   written: mysqlValue,
+}
+
+const SQLSERVER_VALUES: Values = new Map([
+  ['bit', 'true'],
+  ['decimal', '1.5'],
+  // Finer than the column keeps, and greater than all that it holds.
+  ['numeric', '-1.5'],
+  ['smallmoney', '1000000'],
+  ['float', '0.1'],
+  ['real', '0.1'],
+  ['latin1', '€'],
+  // What the column cannot hold, for all that is known.
+  ['greek', 'ά'],
+  ['utf8', '😀'],
+  ['date', '2024-02-29'],
+  ['time', '10:00:00.1234567'],
+  ['time0', '10:00:00.5'],
+  ['datetime2', '2024-02-29T10:00:00.1234567'],
+  ['datetime2of3', '2024-02-29T10:00:00.1234567'],
+  ['datetime', '2024-02-29T10:00:00.002'],
+  ['smalldatetime', '2024-02-29T10:00:00'],
+  ['datetimeoffset', '2024-02-29T00:30:00.5+02:00'],
+  ['datetimeoffset0', '2024-02-29T00:30:00Z'],
+  ['uniqueidentifier', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+  ['binary', 'AAH/AA=='],
+  ['varbinary', 'AAH/'],
+  ['longBinary', 'AAH/'],
+  ['image', 'AAH/'],
+  ['rowversion', 'AAAAAAAAB9E='],
+  ['xml', '<a/>'],
+  ['json', '{"a":1}'],
+  ['hierarchyid', '/1/'],
+  ['geometry', 'POINT (1 2)'],
+  ['geography', 'POINT (1 2)'],
+])
+/** What is written was refused before where the column would round it. */
+const SQLSERVER_WRITTEN: Values = new Map([
+  ...SQLSERVER_VALUES,
+  ['numeric', '-1'],
+  ['smallmoney', '1'],
+  ['time0', '10:00:00'],
+  ['datetime2of3', '2024-02-29T10:00:00.123'],
+  ['datetime', '2024-02-29T10:00:00.003'],
+])
+
+export const SQLSERVER_CATALOG: GoldenCatalog = {
+  customers: tableOf('customers', {
+    columns: {
+      id: SQLSERVER_TYPES.int,
+      tenant_id: SQLSERVER_TYPES.uniqueidentifier,
+      email: SQLSERVER_TYPES.folded,
+      name: SQLSERVER_TYPES.latin1,
+      'bio?': SQLSERVER_TYPES.long,
+      'balance?': SQLSERVER_TYPES.decimal,
+      'created_at?': SQLSERVER_TYPES.datetimeoffset,
+      'ssn?': SQLSERVER_TYPES.exact,
+    },
+    primaryKey: ['id'],
+    uniqueKeys: [['email'], ['ssn']],
+  }),
+  orderLines: tableOf('order_lines', {
+    columns: {
+      order_id: SQLSERVER_TYPES.bigint,
+      line: SQLSERVER_TYPES.smallint,
+      quantity: SQLSERVER_TYPES.int,
+      'note?': SQLSERVER_TYPES.long,
+    },
+    primaryKey: ['order_id', 'line'],
+  }),
+  activity: tableOf('activity', {
+    kind: 'view',
+    columns: {
+      'at?': SQLSERVER_TYPES.datetime2,
+      'actor?': SQLSERVER_TYPES.folded,
+      'amount?': SQLSERVER_TYPES.money,
+      'detail?': SQLSERVER_TYPES.xml,
+    },
+  }),
+  // Texts have no extremes here.
+  prices: tableOf('prices', {
+    columns: { 'email?': SQLSERVER_TYPES.datetimeoffset, 'price?': SQLSERVER_TYPES.decimal },
+  }),
+  greatest: 'created_at',
+  flagged: tableOf('flagged', {
+    columns: { id: SQLSERVER_TYPES.int, deleted: SQLSERVER_TYPES.bit },
+    primaryKey: ['id'],
+  }),
+  samples: tableOf('samples', {
+    columns: { id: SQLSERVER_TYPES.int, ...optional(SQLSERVER_TYPES) },
+    primaryKey: ['id'],
+  }),
+  types: Object.keys(SQLSERVER_TYPES),
+  compared: (type) => SQLSERVER_VALUES.get(type) ?? '1',
+  written: (type) => SQLSERVER_WRITTEN.get(type) ?? '1',
 }

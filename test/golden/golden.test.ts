@@ -5,9 +5,10 @@ import type { CompiledStatement } from '../../src/core/statement.js'
 import type { Dialect } from '../../src/engines/engine.js'
 import { mysqlDialect } from '../../src/engines/mysql/dialect.js'
 import { postgresDialect } from '../../src/engines/postgres/dialect.js'
-import { MYSQL_CALL_CASES, POSTGRES_CALL_CASES } from './call-cases.js'
+import { sqlserverDialect } from '../../src/engines/sqlserver/dialect.js'
+import { MYSQL_CALL_CASES, POSTGRES_CALL_CASES, SQLSERVER_CALL_CASES } from './call-cases.js'
 import { planCases } from './cases.js'
-import { type GoldenCatalog, MYSQL_CATALOG, POSTGRES_CATALOG } from './catalogs.js'
+import { type GoldenCatalog, MYSQL_CATALOG, POSTGRES_CATALOG, SQLSERVER_CATALOG } from './catalogs.js'
 import { mutationCases } from './mutation-cases.js'
 import { MYSQL } from './mysql.js'
 import { MYSQL_CALLS } from './mysql-calls.js'
@@ -15,6 +16,9 @@ import { MYSQL_MUTATIONS } from './mysql-mutations.js'
 import { type Golden, POSTGRES } from './postgres.js'
 import { type GoldenCalls, POSTGRES_CALLS } from './postgres-calls.js'
 import { type GoldenMutations, POSTGRES_MUTATIONS } from './postgres-mutations.js'
+import { SQLSERVER } from './sqlserver.js'
+import { SQLSERVER_CALLS } from './sqlserver-calls.js'
+import { SQLSERVER_MUTATIONS } from './sqlserver-mutations.js'
 
 /** Every engine that is served, with its expectations. An engine is not served before it has one for every case. */
 const ENGINES: readonly {
@@ -40,6 +44,14 @@ const ENGINES: readonly {
     golden: MYSQL,
     mutations: MYSQL_MUTATIONS,
     calls: MYSQL_CALLS,
+  },
+  {
+    dialect: sqlserverDialect,
+    catalog: SQLSERVER_CATALOG,
+    callCases: SQLSERVER_CALL_CASES,
+    golden: SQLSERVER,
+    mutations: SQLSERVER_MUTATIONS,
+    calls: SQLSERVER_CALLS,
   },
 ]
 

@@ -691,6 +691,10 @@ export const MYSQL: Golden = {
     text: 'SELECT COUNT(*) FROM `public`.`customers` AS t ORDER BY COUNT(*) LIMIT ?',
     params: [{ type: 'integer', value: '11' }],
   },
+  'aggregate in the order of two metrics that are the same': {
+    text: 'SELECT COUNT(*), COUNT(*) FROM `public`.`customers` AS t ORDER BY COUNT(*) LIMIT ?',
+    params: [{ type: 'integer', value: '11' }],
+  },
   'aggregate of the first and last of texts that compare loosely': {
     text: "SELECT CONVERT(UNHEX(SUBSTRING_INDEX(MIN(CONCAT(HEX(WEIGHT_STRING(t.`email`)), '.', HEX(CONVERT(t.`email` USING utf8mb4)))), '.', -1)) USING utf8mb4), CONVERT(UNHEX(SUBSTRING_INDEX(MAX(CONCAT(HEX(WEIGHT_STRING(t.`email`)), '.', HEX(CONVERT(t.`email` USING utf8mb4)))), '.', -1)) USING utf8mb4) FROM `public`.`prices` AS t LIMIT ?",
     params: [{ type: 'integer', value: '11' }],

@@ -364,6 +364,10 @@ export const POSTGRES: Golden = {
     text: 'SELECT count(*) FROM "public"."customers" AS t ORDER BY count(*) LIMIT $1',
     params: ['11'],
   },
+  'aggregate in the order of two metrics that are the same': {
+    text: 'SELECT count(*), count(*) FROM "public"."customers" AS t ORDER BY count(*) LIMIT $1',
+    params: ['11'],
+  },
   'aggregate of the first and last of texts that compare loosely': {
     text: 'SELECT left(min(t."email")::text, 4001), left(max(t."email")::text, 4001) FROM "public"."prices" AS t LIMIT $1',
     params: ['11'],

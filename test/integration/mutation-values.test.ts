@@ -12,12 +12,25 @@ import { filter, getPlan, searchPlan, validatedMutation, validatedPlan } from '.
 import { EMBEDDED, POSTGRES_TARGETS, type PostgresTarget } from '../support/postgres.js'
 import { postgresSamples } from '../support/postgres-samples.js'
 import { insertLiteral, keyTableName, type SampleValues, sampleTables } from '../support/sample-values.js'
-import type { TestServer } from '../support/test-server.js'
+import { SQLSERVER_TARGETS, type SqlserverTarget } from '../support/sqlserver.js'
+import { sqlserverSamples } from '../support/sqlserver-samples.js'
+import type { TestDatabase, TestServer } from '../support/test-server.js'
+
+interface Started {
+  readonly server: TestServer
+  readonly samples: SampleValues
+  readonly respellsJson: boolean
+  /** What is made of the tables before the logins may use them. */
+  readonly after?: string
+  readonly login?: (db: TestDatabase) => ReturnType<TestDatabase['writer']>
+  /** What the server does not do, where it is not the product itself. */
+  readonly lacks?: readonly string[]
+}
 
 interface Subject {
   readonly label: string
-  readonly engine: 'postgres' | 'mysql'
-  start(): Promise<{ readonly server: TestServer; readonly samples: SampleValues; readonly respellsJson: boolean }>
+  readonly engine: TestServer['engine']
+  start(): Promise<Started>
 }
 
 function onPostgres({ label, start }: PostgresTarget): Subject {
@@ -44,7 +57,32 @@ function onMysql({ label, start }: MysqlTarget): Subject {
   }
 }
 
-const SUBJECTS: readonly Subject[] = [...POSTGRES_TARGETS.map(onPostgres), ...MYSQL_TARGETS.map(onMysql)]
+function onSqlserver({ label, start }: SqlserverTarget): Subject {
+  return {
+    label,
+    engine: 'sqlserver',
+    start: async () => {
+      const server = await start()
+      const samples = sqlserverSamples(server)
+      const common = { server, samples, respellsJson: false }
+      const lacks = [
+        ...(server.genuine ? [] : ['the seventh digit of a second', 'names of every character', 'numbers of errors']),
+        ...(server.writesBytes ? [] : ['bytes as their digits']),
+      ]
+      if (server.tellsWritten) return { ...common, lacks }
+      // Of a table with a trigger nothing is asked of the statement that writes, and not every login is told of triggers.
+      const tables = ['samples', ...samples.columns.flatMap(({ key }, i) => (key ? [keyTableName(i)] : []))]
+      const after = tables.map((name) => `\nGO\nCREATE TRIGGER ${name}_seen ON ${name} AFTER INSERT, UPDATE AS RETURN`)
+      return { ...common, after: after.join(''), login: (db) => db.superuser(), lacks }
+    },
+  }
+}
+
+const SUBJECTS: readonly Subject[] = [
+  ...POSTGRES_TARGETS.map(onPostgres),
+  ...MYSQL_TARGETS.map(onMysql),
+  ...SQLSERVER_TARGETS.map(onSqlserver),
+]
 
 const LIMITS = { timeoutMs: 20_000, acquireTimeoutMs: 20_000, bytesMax: 10_000_000 }
 
@@ -57,11 +95,12 @@ function columnOf(table: Table, name: string): Column {
 }
 
 async function ground(t: TestContext, subject: Subject) {
-  const { server, samples, respellsJson } = await subject.start()
-  const db = await server.createDatabase(sampleTables(samples))
+  const { server, samples, respellsJson, after = '', login, lacks = [] } = await subject.start()
+  for (const lack of lacks) t.diagnostic(`the ${subject.label} server lacks ${lack}`)
+  const db = await server.createDatabase(sampleTables(samples) + after)
   const dialect = DIALECTS.find(({ engine }) => engine === subject.engine)?.dialect
   assert.ok(dialect)
-  const driver = testDriver(t, db.writer())
+  const driver = testDriver(t, login === undefined ? db.writer() : login(db))
   const schema = await driver.schema()
   const mutate = async (mutation: ValidatedMutation, label: string): Promise<MutationEnd> => {
     const { outcome } = await driver.mutate(mutation)

@@ -83,6 +83,12 @@ const LOOKS: Readonly<Record<DialectUnderTest['engine'], Look>> = {
     rest: /^[A-Za-z0-9_? #.,()*=<>+-]+$/,
     placeholders: (bare) => [...bare.matchAll(/\?/g)].map((_, index) => index + 1),
   },
+  sqlserver: {
+    quoting: 'bracket',
+    literals: /N?'(?:t|f|\.|\$|\\|not of the code page|\+00:00|:00|)'/g,
+    rest: /^[A-Za-z0-9_@ #.,;()*=<>+-]+$/,
+    placeholders: (bare) => [...bare.matchAll(/@p([0-9]+)/g)].map((match) => Number(match[1])),
+  },
 }
 
 /** The text without its quoted names: literals of the source code, placeholders and limits are left. */
@@ -129,7 +135,7 @@ function generators({ engine, types: named }: DialectUnderTest) {
       const columns = base.columns.map((column, i) => ({ ...column, name: catalogName(names[i] ?? '') }))
       const primaryKey = keyed ? columns.slice(0, 1).map((column) => column.name) : []
       // What an insert does not return is created only where a key tells the row.
-      const byKey = engine === 'mysql' && keyed && readBack ? { insertReadBack: 'by_key' as const } : {}
+      const byKey = engine !== 'postgres' && keyed && readBack ? { insertReadBack: 'by_key' as const } : {}
       return { ...base, columns, primaryKey, ...byKey }
     })
 
@@ -212,7 +218,7 @@ function generators({ engine, types: named }: DialectUnderTest) {
       const args = names.flatMap((_, i): readonly (readonly [number, string | null])[] => {
         const { type, text } = given[i] ?? { type: TYPES.text, text: null }
         // Only one of the engines has defaults.
-        if (text === null) return engine === 'mysql' ? [[i, null] as const] : []
+        if (text === null) return engine === 'postgres' ? [] : [[i, null] as const]
         return [[i, written(type, text)] as const]
       })
       const types = names.map((_, i) => given[i]?.type ?? TYPES.text)

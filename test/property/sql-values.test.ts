@@ -11,6 +11,7 @@ import { postgresDialect } from '../../src/engines/postgres/dialect.js'
 import { DIALECTS, type DialectUnderTest } from '../support/dialects.js'
 import { MYSQL_TYPES } from '../support/mysql-types.js'
 import { TYPES } from '../support/schema.js'
+import { SQLSERVER_TYPES } from '../support/sqlserver-types.js'
 
 /** What a caller gets of the text that the driver has for a value. */
 function decodedBy(dialect: Dialect, type: ValueType, text: string, charsMax?: number): unknown {
@@ -51,6 +52,13 @@ const SUBJECTS: Readonly<
     bytes: MYSQL_TYPES.blob,
     plainTexts: [MYSQL_TYPES.longtext, MYSQL_TYPES.folded, MYSQL_TYPES.mood, MYSQL_TYPES.set, MYSQL_TYPES.point],
     bytesText: (bytes) => bytes.toString('base64'),
+  },
+  sqlserver: {
+    ...SQLSERVER_TYPES,
+    text: SQLSERVER_TYPES.long,
+    bytes: SQLSERVER_TYPES.longBinary,
+    plainTexts: [SQLSERVER_TYPES.long, SQLSERVER_TYPES.latin1, SQLSERVER_TYPES.xml, SQLSERVER_TYPES.hierarchyid],
+    bytesText: (bytes) => bytes.toString('hex').toUpperCase(),
   },
 }
 

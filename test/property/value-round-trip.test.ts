@@ -9,9 +9,10 @@ import { DIALECTS } from '../support/dialects.js'
 import { EMITTED } from '../support/emitted-values.js'
 import { MYSQL_TYPES } from '../support/mysql-types.js'
 import { TYPES } from '../support/schema.js'
+import { SQLSERVER_TYPES } from '../support/sqlserver-types.js'
 
 const ALL_TYPES: readonly ValueType[] = DIALECTS.flatMap(({ types }) => Object.values(types))
-const JSON_TYPES = { postgres: TYPES.jsonb, mysql: MYSQL_TYPES.json } as const
+const JSON_TYPES = { postgres: TYPES.jsonb, mysql: MYSQL_TYPES.json, sqlserver: SQLSERVER_TYPES.json } as const
 
 describe('a value that a result shows is a value that an argument takes', () => {
   for (const { dialect, engine, types } of DIALECTS) {

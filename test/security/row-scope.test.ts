@@ -13,7 +13,7 @@ import {
   type TestIdentity,
 } from '../support/gateway.js'
 import { ENGINES } from '../support/security-engines.js'
-import { exactText, keyText, numbers, policyFor } from '../support/security-sql.js'
+import { exactText, keyText, longText, numbers, policyFor } from '../support/security-sql.js'
 import type { TestDatabase } from '../support/test-server.js'
 
 const TENANTS = ['acme', 'beta', 'gamma', 'delta'] as const
@@ -22,9 +22,16 @@ const ROWS_PER_TENANT = 25
 function setup(engine: EngineName): string {
   const word = keyText(engine)
   const labelled = (text: string): string =>
-    forEngine({ postgres: `'${text} ' || i`, mysql: `CONCAT('${text} ', i)` }, engine)
+    forEngine(
+      {
+        postgres: `'${text} ' || i`,
+        mysql: `CONCAT('${text} ', i)`,
+        sqlserver: `CONCAT('${text} ', i)`,
+      },
+      engine,
+    )
   return `
-CREATE TABLE notes (id int PRIMARY KEY, tenant ${exactText(engine)} NOT NULL, level int, body ${word}, hidden text);
+CREATE TABLE notes (id int PRIMARY KEY, tenant ${exactText(engine)} NOT NULL, level int, body ${word}, hidden ${longText(engine)});
 CREATE INDEX notes_tenant ON notes (tenant);
 ${TENANTS.map(
   (tenant, t) => `INSERT INTO notes
@@ -34,7 +41,7 @@ ${TENANTS.map(
 CREATE TABLE marks (id int PRIMARY KEY, tenant ${exactText(engine)}, level int);
 INSERT INTO marks SELECT id, tenant, level FROM notes;
 INSERT INTO marks VALUES (9001, NULL, 1);
-ANALYZE ${forEngine({ postgres: 'notes, marks', mysql: 'TABLE notes, marks' }, engine)};
+${forEngine({ postgres: 'ANALYZE notes, marks', mysql: 'ANALYZE TABLE notes, marks', sqlserver: 'EXEC sp_updatestats' }, engine)};
 `
 }
 
@@ -52,12 +59,18 @@ roles:
 `
 
 /** A session that waits for a statement, outside of any transaction. */
-const IDLE: PerEngine<string> = { postgres: 'idle', mysql: 'Sleep' }
+const IDLE: PerEngine<string> = { postgres: 'idle', mysql: 'Sleep', sqlserver: 'sleeping' }
 /** Transactions that the session of a number has open. */
 const OPEN_TRANSACTIONS: PerEngine<string> = {
   postgres: "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND state LIKE 'idle in transaction%'",
   mysql: 'SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ?',
+  sqlserver: 'SELECT open_transaction_count FROM sys.dm_exec_sessions WHERE session_id = @p1',
 }
+/** A column that has extremes: no text of SQL Server does. */
+const LEAST_AND_MOST: PerEngine<'tenant' | 'id'> = { postgres: 'tenant', mysql: 'tenant', sqlserver: 'id' }
+const GREATEST: PerEngine<string> = { postgres: 'body', mysql: 'body', sqlserver: 'id' }
+/** Rows of a tenant that a claim with a space behind its name gets: to SQL Server the two are one text, in every collation. */
+const ROWS_OF_SPACED: PerEngine<number> = { postgres: 0, mysql: 0, sqlserver: ROWS_PER_TENANT }
 
 function holder(roles: readonly string[], claims: Readonly<Record<string, ClaimValue>> = {}): TestIdentity {
   return { roles, claims: new Map(Object.entries(claims)) }
@@ -164,14 +177,17 @@ for (const engine of ENGINES) {
         assert.equal(await count(tenant, 'aggregate_notes'), ROWS_PER_TENANT)
         const grouped = await rows(tenant, 'aggregate_notes', { metrics: [{ fn: 'count' }], group_by: ['tenant'] })
         assert.deepEqual(grouped.rows, [{ tenant, count: ROWS_PER_TENANT }])
+        const column = forEngine(LEAST_AND_MOST, engine.engine)
         const extremes = await rows(tenant, 'aggregate_notes', {
           metrics: [
-            { fn: 'min', column: 'tenant' },
-            { fn: 'max', column: 'tenant' },
+            { fn: 'min', column },
+            { fn: 'max', column },
             { fn: 'count_distinct', column: 'tenant' },
           ],
         })
-        assert.deepEqual(extremes.rows, [{ min_tenant: tenant, max_tenant: tenant, count_distinct_tenant: 1 }])
+        const first = TENANTS.indexOf(tenant) * 1_000 + 1
+        const own = column === 'id' ? [first, first + ROWS_PER_TENANT - 1] : [tenant, tenant]
+        assert.deepEqual(Object.values(extremes.rows[0] ?? {}), [...own, 1])
         const listed = await rows(tenant, 'search_notes', {
           limit: 100,
           order_by: [{ column: 'id', direction: 'desc' }],
@@ -208,8 +224,9 @@ for (const engine of ENGINES) {
 
     test('a claim is a value: an empty, numeric or wild one matches itself and nothing more', async () => {
       for (const name of ['empty', 'wild', 'loud', 'spaced']) {
-        assert.equal(await count(name, 'aggregate_notes'), 0, name)
-        assert.equal(await count(name, 'aggregate_marks'), 0, name)
+        const own = name === 'spaced' ? forEngine(ROWS_OF_SPACED, engine.engine) : 0
+        assert.equal(await count(name, 'aggregate_notes'), own, name)
+        assert.equal(await count(name, 'aggregate_marks'), own, name)
       }
       for (const tool of ['search_notes', 'search_marks']) {
         // Text that is no text is refused rather than turned into some.
@@ -242,7 +259,10 @@ for (const engine of ENGINES) {
           case 2:
             return [
               'aggregate_notes',
-              { metrics: [{ fn: 'count' }, { fn: 'max', column: 'body' }], group_by: ['tenant'] },
+              {
+                metrics: [{ fn: 'count' }, { fn: 'max', column: forEngine(GREATEST, engine.engine) }],
+                group_by: ['tenant'],
+              },
             ]
           default:
             return ['get_notes_by_pk', { id: 1 + (i % ROWS_PER_TENANT) }]

@@ -13,9 +13,9 @@ import {
   seeded,
   type Tool,
 } from '../support/arguments.js'
-import { oneOfEachKind } from '../support/engines.js'
+import { ENGINE_TARGETS, forEngine, oneOfEachKind, type PerEngine } from '../support/engines.js'
 import { openPath, type PathParts, type RecordedPath, type Seen } from '../support/recorded-path.js'
-import { ENGINES, servedEngines } from '../support/security-engines.js'
+import { ENGINES, hasTests, readingBack, servedEngines } from '../support/security-engines.js'
 import { policyFor } from '../support/security-sql.js'
 import type { TestDatabase, TestServer } from '../support/test-server.js'
 import {
@@ -113,14 +113,25 @@ function firstDifference(one: string, other: string): string {
   return `…${one.slice(Math.max(0, at - 60), at + 80)}… but …${other.slice(Math.max(0, at - 60), at + 80)}…`
 }
 
+/** What the policy's author is told: a procedure of SQL Server that is said to read has no way to promise it. */
+const FINDINGS: PerEngine<readonly string[]> = { postgres: [], mysql: [], sqlserver: ['effect_unproven'] }
+
+function findingsOf({ findings }: RecordedPath): readonly string[] {
+  return findings.map(({ kind }) => kind)
+}
+
 /** What a caller can tell, and its entry but for the reason, which may know of hidden columns. */
 function visibleOf({ reason, statements, ...visible }: Seen): Partial<Seen> {
   return visible
 }
 
 test('every engine that is served is in the list that these tests run over', async () => {
-  const listed = new Set(ENGINES.map(({ engine }) => engine))
-  for (const engine of await servedEngines()) assert.ok(listed.has(engine), engine)
+  const served = await servedEngines()
+  assert.ok(served.length > 0)
+  // An engine is listed by its SQL for these tests, whether or not a server of it is at hand; and no server is left out.
+  for (const engine of served) assert.ok(hasTests(engine), engine)
+  for (const { engine } of ENGINE_TARGETS)
+    assert.ok(ENGINES.some((listed) => listed.engine === engine) && hasTests(engine))
 })
 
 test('a tool, an argument or a schema that the generator was not taught is an error and no gap', () => {
@@ -170,7 +181,11 @@ for (const engine of ENGINES) {
       const database = await server.createDatabase(setup)
       databases.push(database)
       // One connection, so that statements are named alike and run one after the other.
-      const path = await openPath({ settings: database.writer({ pool: { max: 1 } }), policy: served })
+      const path = await openPath({
+        settings: database.writer({ pool: { max: 1 } }),
+        policy: served,
+        ...readingBack(server),
+      })
       paths.push(path)
       return path
     }
@@ -186,7 +201,7 @@ for (const engine of ENGINES) {
     })
 
     test('the policy is served as written, so that nothing below is hidden by accident', () => {
-      assert.deepEqual(left.findings, [])
+      assert.deepEqual(findingsOf(left), forEngine(FINDINGS, engine.engine))
       assert.ok(left.tools(ANA).length > 15)
       assert.ok(left.tools(BOTH).length > 15)
     })
@@ -284,7 +299,7 @@ for (const engine of ENGINES) {
     for (const twin of twins) {
       test(`${twin.name} cannot tell the database from one where nothing hidden ever existed`, async (t) => {
         const [whole, bare] = [await open(leftSetup, unstampedPolicy), await open(twin.setup, twin.policy)]
-        assert.deepEqual(bare.findings, [])
+        for (const kind of findingsOf(bare)) assert.ok(forEngine(FINDINGS, engine.engine).includes(kind), kind)
         assert.equal(whole.list(twin.identity), bare.list(twin.identity))
         const calls = callsOf(whole, twin.identity, samples, CALLS_PER_TOOL, SEED + 99)
         for (const { identity, tool, args } of calls) {
@@ -328,6 +343,12 @@ const LEAKS: readonly { readonly name: string; readonly parts: Change }[] = [
   { name: 'counts that include rows out of scope', parts: () => ({ disguise: countsOutOfScope }) },
 ]
 
+/** The dialect of the first disguised as the second says. */
+function both(first: Pick<PathParts, 'disguise'>, second: Partial<PathParts>): Partial<PathParts> {
+  const { disguise = (dialect: Dialect) => dialect } = first
+  return { ...second, disguise: (dialect) => (second.disguise ?? ((same: Dialect) => same))(disguise(dialect)) }
+}
+
 function edit(from: string, to: string): Change {
   return (policy, engine) => {
     const [there, instead] = [policyFor(engine, from), policyFor(engine, to)]
@@ -350,7 +371,7 @@ function tiesBrokenByNothing(dialect: Dialect): Dialect {
     ...dialect,
     compile: (plan) => {
       const statement = dialect.compile(plan)
-      return { ...statement, text: statement.text.replace(/ ORDER BY .* LIMIT/, ' LIMIT') }
+      return { ...statement, text: statement.text.replace(/ ORDER BY .*?(?= LIMIT|$)/, '') }
     },
   }
 }
@@ -410,7 +431,11 @@ for (const engine of oneOfEachKind(ENGINES)) {
         const databases = await Promise.all([left, right].map((setup) => server.createDatabase(setup)))
         const paths = await Promise.all(
           databases.map((database) =>
-            openPath({ settings: database.writer({ pool: { max: 1 } }), policy, ...leak.parts(policy, engine.engine) }),
+            openPath({
+              settings: database.writer({ pool: { max: 1 } }),
+              policy,
+              ...both(readingBack(server), leak.parts(policy, engine.engine)),
+            }),
           ),
         )
         const [a, b] = paths

@@ -1,7 +1,7 @@
 import type { EngineName, LogicalType } from '../../src/core/schema-model.js'
 import { quotedName } from './corpus.js'
 import { forEngine, type PerEngine } from './engines.js'
-import { numbers, policyFor } from './security-sql.js'
+import { keyText, numbers, policyFor } from './security-sql.js'
 
 const UUID = '"123e4567-e89b-12d3-a456-426614174000"'
 
@@ -186,7 +186,27 @@ const MYSQL = {
   unknown: { sql: "set('red', 'green')", takes: ['""', '"red"', '"red,green"'] },
 } as const satisfies Readonly<Record<string, ConfusedColumn>>
 
-export const COLUMNS: PerEngine<Readonly<Record<string, ConfusedColumn>>> = { postgres: POSTGRES, mysql: MYSQL }
+const SQLSERVER = {
+  integer: { sql: 'int', takes: WHOLE },
+  small: { sql: 'tinyint', takes: ['5', '"5"', '1', '"1"', '24', '"24"', '0'] },
+  bigint: { sql: 'bigint', takes: BIG },
+  decimal: { sql: 'decimal(38,18)', takes: [...EXACT] },
+  float: { sql: 'float', takes: FLOATING },
+  text: { sql: 'nvarchar(191)', takes: 'strings' },
+  boolean: { sql: 'bit', takes: ['true', 'false', '"true"'] },
+  timestamp: { sql: 'datetimeoffset(6)', takes: ['"2024-05-31T10:00:00Z"'] },
+  datetime: { sql: 'datetime2(6)', takes: ['"2024-05-31T10:00:00"'] },
+  date: { sql: 'date', takes: ['"2024-02-29"'] },
+  time: { sql: 'time(6)', takes: ['"10:00:00"', '"10:00"'] },
+  uuid: { sql: 'uniqueidentifier', takes: [UUID] },
+  bytes: { sql: 'varbinary(191)', takes: BASE64 },
+} as const satisfies Readonly<Record<string, ConfusedColumn>>
+
+export const COLUMNS: PerEngine<Readonly<Record<string, ConfusedColumn>>> = {
+  postgres: POSTGRES,
+  mysql: MYSQL,
+  sqlserver: SQLSERVER,
+}
 
 /** One table with a column of each type, one table with a key of each type, and one for what the engine is lenient with. */
 export function confusedSetup(engine: EngineName): string {
@@ -197,9 +217,12 @@ export function confusedSetup(engine: EngineName): string {
   }))
   const text = quotedName(engine, 'text')
   return `
-${forEngine({ postgres: "CREATE TYPE colour AS ENUM ('red', 'green');", mysql: '' }, engine)}
+${forEngine({ postgres: "CREATE TYPE colour AS ENUM ('red', 'green');", mysql: '', sqlserver: '' }, engine)}
 CREATE TABLE kinds (id int PRIMARY KEY, ${columns.map(({ quoted, sql }) => `${quoted} ${sql}`).join(', ')});
-INSERT INTO kinds (id, ${text}) SELECT i, ${forEngine({ postgres: 'i::text', mysql: 'CAST(i AS char)' }, engine)}
+INSERT INTO kinds (id, ${text}) SELECT i, ${forEngine(
+    { postgres: 'i::text', mysql: 'CAST(i AS char)', sqlserver: 'CONVERT(nvarchar(20), i)' },
+    engine,
+  )}
   FROM ${numbers(engine, 1, 8)};
 ${columns
   .filter(({ takes }) => takes !== 'nothing')
@@ -207,7 +230,7 @@ ${columns
     table: quotedName(engine, `by_${name}`),
     column: `${quoted} ${keySql}`,
   }))
-  .map(({ table, column }) => `CREATE TABLE ${table} (${column} PRIMARY KEY, note text);`)
+  .map(({ table, column }) => `CREATE TABLE ${table} (${column} PRIMARY KEY, note ${keyText(engine)});`)
   .join('\n')}
 CREATE TABLE lenient (id int PRIMARY KEY, ${Object.entries(forEngine(LENIENT, engine))
     .map(([name, { sql }]) => `${name} ${sql}`)
@@ -312,5 +335,37 @@ export const LENIENT: PerEngine<Readonly<Record<string, LenientColumn>>> = {
     blank: { sql: 'varchar(20)', stored: "''", exact: '""', lenient: ['0', 'false'] },
     label: { sql: "enum('red', 'green')", stored: "'green'", exact: '"green"', lenient: ['2'] },
     bits: { sql: 'bit(8)', stored: "b'101'", exact: '5', lenient: ['"5.0"', '"+5"', '"5e0"'] },
+  },
+  sqlserver: {
+    number: { sql: 'int', stored: '5', exact: '5', lenient: ['" 5"', '"5 "', '"+5"', '"05"'] },
+    nothing: { sql: 'int', stored: '0', exact: '0', lenient: ['""', '" "', '"-0"'] },
+    amount: { sql: 'decimal(8,2)', stored: '1.5', exact: '"1.50"', lenient: ['" 1.5"', '"+1.5"', '"01.50"'] },
+    weight: { sql: 'float', stored: '10', exact: '"1e1"', lenient: ['" 1e1"', '"+10"', '"10."'] },
+    flag: { sql: 'bit', stored: '1', exact: 'true', lenient: ['"TRUE"', '"7"', '"01"'] },
+    made: {
+      sql: 'date',
+      stored: "'2024-05-31'",
+      exact: '"2024-05-31"',
+      lenient: ['"20240531"', '"2024-5-31"', '"2024/05/31"', '"May 31 2024"'],
+    },
+    at: {
+      sql: 'datetime2(0)',
+      stored: "'2024-05-31 10:00:00'",
+      exact: '"2024-05-31T10:00:00"',
+      lenient: ['"20240531 10:00"', '"2024-05-31 10:0:0"', '"May 31 2024 10AM"'],
+    },
+    clock: { sql: 'time(0)', stored: "'22:11:12'", exact: '"22:11:12"', lenient: ['"10:11:12 PM"', '" 22:11:12"'] },
+    ref: {
+      sql: 'uniqueidentifier',
+      stored: "'123e4567-e89b-12d3-a456-426614174000'",
+      exact: UUID,
+      lenient: ['"{123e4567-e89b-12d3-a456-426614174000}"', '"123e4567-e89b-12d3-a456-426614174000 and more"'],
+    },
+    word: {
+      sql: 'nvarchar(20) COLLATE Latin1_General_CI_AS',
+      stored: "N'5abc'",
+      exact: '"5abc"',
+      lenient: [],
+    },
   },
 }

@@ -140,13 +140,20 @@ export function storable(text: string): boolean {
 /** An SQL literal, for setting a database up. */
 export function literal(engine: EngineName, text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`
-  // A backslash is a character like any other, but not to MySQL.
-  return forEngine({ postgres: quoted, mysql: quoted.replaceAll('\\', '\\\\') }, engine)
+  // A backslash is a character like any other, but not to MySQL; what is no N text is in a code page.
+  return forEngine({ postgres: quoted, mysql: quoted.replaceAll('\\', '\\\\'), sqlserver: `N${quoted}` }, engine)
 }
 
 /** A quoted SQL identifier, for setting a database up. */
 export function quotedName(engine: EngineName, text: string): string {
-  return forEngine({ postgres: `"${text.replaceAll('"', '""')}"`, mysql: `\`${text.replaceAll('`', '``')}\`` }, engine)
+  return forEngine(
+    {
+      postgres: `"${text.replaceAll('"', '""')}"`,
+      mysql: `\`${text.replaceAll('`', '``')}\``,
+      sqlserver: `[${text.replaceAll(']', ']]')}]`,
+    },
+    engine,
+  )
 }
 
 /**
@@ -155,8 +162,8 @@ export function quotedName(engine: EngineName, text: string): string {
  */
 export function asNames(engine: EngineName, texts: readonly string[]): readonly string[] {
   const names = texts.filter((text) => text !== '' && storable(text) && Buffer.byteLength(text) <= 60)
-  if (engine !== 'mysql') return [...new Set(names)]
-  // Names end in no space and hold nothing beyond the basic plane, and columns are told apart neither by case nor by accent.
+  if (engine === 'postgres') return [...new Set(names)]
+  // Names end in no space and hold nothing beyond the basic plane, and columns may be told apart neither by case nor by accent.
   const takes = names.filter((name) => !name.endsWith(' ') && !/[\u{10000}-\u{10ffff}]/u.test(name))
   const folded = new Map(takes.map((name) => [foldedName(name), name]))
   return [...folded.values()]

@@ -3,9 +3,9 @@ import type { TestContext } from 'node:test'
 import type { GatewayError } from '../../src/core/errors.js'
 import type { ValidatedCall, ValidatedMutation } from '../../src/core/plan.js'
 import { ok, type Result } from '../../src/core/result.js'
-import type { Routine, SchemaModel, Table } from '../../src/core/schema-model.js'
+import type { EngineName, Routine, SchemaModel, Table } from '../../src/core/schema-model.js'
 import type { Param } from '../../src/core/statement.js'
-import { createEngine } from '../../src/engines/create-engine.js'
+import { type LoadedEngine, loadEngine } from '../../src/engines/create-engine.js'
 import {
   type CallExecution,
   Cancellation,
@@ -63,10 +63,18 @@ export function settingsOf(
   }
 }
 
+/** Loaded once for every test of a file, so that a test has its driver at once. */
+const LOADED: Readonly<Record<EngineName, LoadedEngine>> = {
+  postgres: await loadEngine('postgres'),
+  mysql: await loadEngine('mysql'),
+  sqlserver: await loadEngine('sqlserver'),
+}
+
 /** A driver that is closed when the test ends. */
 export function testDriver(t: TestContext, settings: ConnectorSettings): TestDriver {
   const observed: Observation[] = []
-  const { dialect, driver } = createEngine(settings, {
+  const { dialect, createDriver } = LOADED[settings.engine]
+  const driver = createDriver(settings, {
     observe: (observation) => observed.push(observation),
     nowMs: () => performance.now(),
     randomBytes,

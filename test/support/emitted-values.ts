@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import type { PerEngine } from './engines.js'
+import type { DialectUnderTest } from './dialects.js'
 import type { MYSQL_TYPES } from './mysql-types.js'
 import type { TYPES } from './schema.js'
+import type { SQLSERVER_TYPES } from './sqlserver-types.js'
 
 type Emitted<Types> = Readonly<Partial<Record<keyof Types, fc.Arbitrary<string>>>>
 
@@ -150,4 +151,57 @@ const MYSQL: Emitted<typeof MYSQL_TYPES> = {
   inet6: fc.constantFrom('::1', '::ffff:10.0.0.1'),
 }
 
-export const EMITTED: PerEngine<Readonly<Record<string, fc.Arbitrary<string>>>> = { postgres: POSTGRES, mysql: MYSQL }
+function dayFrom(first: number, last: number): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.integer({ min: first, max: last }), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 28 }))
+    .map(([year, month, day]) => `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`)
+}
+
+const anyDay = dayFrom(1, 9_999)
+const ticks = fc.integer({ min: 0, max: 9_999_999 }).map((digits) => pad(digits, 7))
+const hex = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('hex').toUpperCase())
+const minutesAway = fc
+  .tuple(fc.constantFrom('+', '-'), fc.integer({ min: 0, max: 840 }))
+  .map(([sign, minutes]) => `${sign}${pad(Math.floor(minutes / 60), 2)}:${pad(minutes % 60, 2)}`)
+/** As the server writes one that is to be told from every other, which it does with three digits of a power. */
+const seventeenDigits = (value: number): string =>
+  value.toExponential(16).replace(/[0-9]+$/, (power) => power.padStart(3, '0'))
+
+/** The texts that SQL Server makes of values of each type, in the forms that the dialect asks for. */
+const SQLSERVER: Emitted<typeof SQLSERVER_TYPES> = {
+  tinyint: wholeNumber(0n, 255n),
+  smallint: wholeNumber(-32_768n, 32_767n),
+  int: wholeNumber(-(2n ** 31n), 2n ** 31n - 1n),
+  bigint: wholeNumber(-(2n ** 63n), 2n ** 63n - 1n),
+  bit: fc.constantFrom('0', '1'),
+  decimal: decimal(20n, 4),
+  numeric: fc.bigInt({ min: 1n - 10n ** 38n, max: 10n ** 38n - 1n }).map(String),
+  money: fc.oneof(decimal(18n, 4), fc.constantFrom('922337203685477.5807', '-922337203685477.5808')),
+  smallmoney: decimal(9n, 4),
+  float: fc.double({ noNaN: true, noDefaultInfinity: true }).map(seventeenDigits),
+  real: fc.float({ noNaN: true, noDefaultInfinity: true }).map(seventeenDigits),
+  folded: anyText.filter((text) => text.length <= 40),
+  long: anyText,
+  latin1: fc.string({ unit: fc.constantFrom('a', ' ', 'é', 'ÿ', '€', '\u0081', "'"), maxLength: 40 }),
+  date: anyDay,
+  time: fc.tuple(wholeClock, ticks).map(([c, f]) => `${c}.${f}`),
+  time0: wholeClock,
+  datetime2: fc.tuple(anyDay, wholeClock, ticks).map(([d, c, f]) => `${d} ${c}.${f}`),
+  datetime2of3: fc.tuple(anyDay, wholeClock, fc.nat({ max: 999 })).map(([d, c, f]) => `${d} ${c}.${pad(f, 3)}`),
+  datetime: fc
+    .tuple(dayFrom(1753, 9_999), wholeClock, fc.nat({ max: 99 }), fc.constantFrom('0', '3', '7'))
+    .map(([d, c, f, last]) => `${d} ${c}.${pad(f, 2)}${last}`),
+  smalldatetime: fc.tuple(dayFrom(1900, 2078), wholeClock).map(([d, c]) => `${d} ${c.slice(0, 5)}:00`),
+  datetimeoffset: fc.tuple(anyDay, wholeClock, ticks, minutesAway).map(([d, c, f, o]) => `${d} ${c}.${f} ${o}`),
+  datetimeoffset0: fc.tuple(anyDay, wholeClock, minutesAway).map(([d, c, o]) => `${d} ${c} ${o}`),
+  uniqueidentifier: fc.uuid().map((text) => text.toUpperCase()),
+  varbinary: hex,
+  longBinary: hex,
+  hierarchyid: fc.constantFrom('/', '/1/', '/1/-2.5/'),
+}
+
+export const EMITTED: Readonly<Record<DialectUnderTest['engine'], Readonly<Record<string, fc.Arbitrary<string>>>>> = {
+  postgres: POSTGRES,
+  mysql: MYSQL,
+  sqlserver: SQLSERVER,
+}

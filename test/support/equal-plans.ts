@@ -1,6 +1,6 @@
 import type { AggregateFn, FilterOp } from '../../src/core/plan.js'
 import type { Random } from './arguments.js'
-import { type EqualColumn, type EqualRow, type EqualTable, type Kind, oneOf, VALUES } from './equal-tables.js'
+import { type EqualColumn, type EqualRow, type EqualTable, NUMBERS, oneOf, TEXTS } from './equal-tables.js'
 
 /** Calls over equal tables, made of choices that every engine must answer alike. */
 
@@ -8,15 +8,6 @@ export interface EqualCall {
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>
 }
-
-const NUMBERS: ReadonlySet<Kind> = new Set(['int', 'small', 'big', 'decimal', 'float'])
-const TEXTS: ReadonlySet<Kind> = new Set(['padded', 'text', 'code', 'long'])
-/** Kinds whose extremes the product finds. */
-const EXTREMES: ReadonlySet<Kind> = new Set([
-  ...NUMBERS,
-  ...TEXTS,
-  ...(['extreme', 'date', 'timestamp', 'instant', 'time'] as const),
-])
 
 const OPS: readonly FilterOp[] = ['eq', 'neq', 'in', 'gt', 'gte', 'lt', 'lte', 'is_null', 'not_null']
 
@@ -27,8 +18,8 @@ const PATTERNS: readonly string[] = [
   ...["%'%", '%"%', '[x]', '[%', '日_', '😀', '\u{1d4b3}'],
 ]
 
-function valueFor({ kind }: EqualColumn, random: Random): unknown {
-  const value = oneOf(random, VALUES[kind])
+function valueFor({ values }: EqualColumn, random: Random): unknown {
+  const value = oneOf(random, values)
   // Numbers and truths may come as text as well.
   return random() < 0.2 ? String(value) : value
 }
@@ -92,19 +83,19 @@ interface Measure {
 }
 
 /** Sums and averages of the extreme floats would hang on the order in which they are added. */
-function fnsFor(kind: Kind): readonly AggregateFn[] {
+function fnsFor({ kind, extremes }: EqualColumn): readonly AggregateFn[] {
   const counts: readonly AggregateFn[] = ['count', 'count_distinct']
   return [
     ...counts,
     ...(NUMBERS.has(kind) ? (['sum', 'avg'] as const) : []),
-    ...(EXTREMES.has(kind) ? (['min', 'max'] as const) : []),
+    ...(extremes ? (['min', 'max'] as const) : []),
   ]
 }
 
 function measureOf(table: EqualTable, random: Random): Measure {
   if (random() < 0.15) return { fn: 'count' }
   const column = oneOf(random, table.columns)
-  return { fn: oneOf(random, fnsFor(column.kind)), column: column.name }
+  return { fn: oneOf(random, fnsFor(column)), column: column.name }
 }
 
 /** `avg` is not ordered by: the engines give it with different numbers of digits, so that what ties on one may not on another. */

@@ -1,3 +1,4 @@
+import type { EngineName } from '../../src/core/schema-model.js'
 import type { Random } from './arguments.js'
 import { forEngine, type PerEngine } from './engines.js'
 import type { TestDatabase } from './test-server.js'
@@ -27,26 +28,52 @@ export type Kind =
 
 /**
  * What each column type is on each engine. `padded` is compared as if spaces stood at its end, on MySQL, so that its values
- * have no such ends; the other texts are compared without. Values of `long` differ after what some sorting looks at.
+ * have no such ends; the other texts are compared without. SQL Server pads every text and all bytes: see `comparable`. Values
+ * of `long` differ after what some sorting looks at.
  */
 const NATIVE: Readonly<Record<Kind, PerEngine<string>>> = {
-  int: { postgres: 'integer', mysql: 'int' },
-  small: { postgres: 'smallint', mysql: 'smallint' },
-  big: { postgres: 'bigint', mysql: 'bigint' },
-  decimal: { postgres: 'numeric(14,3)', mysql: 'decimal(14,3)' },
-  float: { postgres: 'double precision', mysql: 'double' },
-  extreme: { postgres: 'double precision', mysql: 'double' },
-  boolean: { postgres: 'boolean', mysql: 'tinyint(1)' },
-  date: { postgres: 'date', mysql: 'date' },
-  timestamp: { postgres: 'timestamp(6)', mysql: 'datetime(6)' },
-  instant: { postgres: 'timestamptz(6)', mysql: 'timestamp(6)' },
-  time: { postgres: 'time(6)', mysql: 'time(6)' },
-  padded: { postgres: 'varchar(60) COLLATE "C"', mysql: 'varchar(60) COLLATE utf8mb4_bin' },
-  text: { postgres: 'varchar(60) COLLATE "C"', mysql: 'varchar(60) COLLATE no_pad' },
-  code: { postgres: 'varchar(20) COLLATE "C"', mysql: 'varchar(20) COLLATE no_pad' },
-  long: { postgres: 'text COLLATE "C"', mysql: 'text COLLATE no_pad' },
-  bytes: { postgres: 'bytea', mysql: 'varbinary(20)' },
+  int: { postgres: 'integer', mysql: 'int', sqlserver: 'int' },
+  small: { postgres: 'smallint', mysql: 'smallint', sqlserver: 'smallint' },
+  big: { postgres: 'bigint', mysql: 'bigint', sqlserver: 'bigint' },
+  decimal: { postgres: 'numeric(14,3)', mysql: 'decimal(14,3)', sqlserver: 'decimal(14,3)' },
+  float: { postgres: 'double precision', mysql: 'double', sqlserver: 'float' },
+  extreme: { postgres: 'double precision', mysql: 'double', sqlserver: 'float' },
+  boolean: { postgres: 'boolean', mysql: 'tinyint(1)', sqlserver: 'bit' },
+  date: { postgres: 'date', mysql: 'date', sqlserver: 'date' },
+  timestamp: { postgres: 'timestamp(6)', mysql: 'datetime(6)', sqlserver: 'datetime2(6)' },
+  instant: { postgres: 'timestamptz(6)', mysql: 'timestamp(6)', sqlserver: 'datetimeoffset(6)' },
+  time: { postgres: 'time(6)', mysql: 'time(6)', sqlserver: 'time(6)' },
+  padded: {
+    postgres: 'varchar(60) COLLATE "C"',
+    mysql: 'varchar(60) COLLATE utf8mb4_bin',
+    sqlserver: 'nvarchar(60) COLLATE Latin1_General_BIN2',
+  },
+  text: {
+    postgres: 'varchar(60) COLLATE "C"',
+    mysql: 'varchar(60) COLLATE no_pad',
+    sqlserver: 'nvarchar(60) COLLATE Latin1_General_BIN2',
+  },
+  code: {
+    postgres: 'varchar(20) COLLATE "C"',
+    mysql: 'varchar(20) COLLATE no_pad',
+    sqlserver: 'nvarchar(20) COLLATE Latin1_General_BIN2',
+  },
+  long: {
+    postgres: 'text COLLATE "C"',
+    mysql: 'text COLLATE no_pad',
+    sqlserver: 'nvarchar(max) COLLATE Latin1_General_BIN2',
+  },
+  bytes: { postgres: 'bytea', mysql: 'varbinary(20)', sqlserver: 'varbinary(20)' },
 }
+
+export const NUMBERS: ReadonlySet<Kind> = new Set(['int', 'small', 'big', 'decimal', 'float'])
+export const TEXTS: ReadonlySet<Kind> = new Set(['padded', 'text', 'code', 'long'])
+/** Kinds whose extremes the product finds. SQL Server's texts have none. */
+const EXTREMES: ReadonlySet<Kind> = new Set([
+  ...NUMBERS,
+  ...TEXTS,
+  ...(['extreme', 'date', 'timestamp', 'instant', 'time'] as const),
+])
 
 const CODES = ['', 'a', 'A', 'aa', 'ab', 'b', 'é', 'z', '9', '10', '-1', '日本', '😀']
 const WORDS = [
@@ -77,7 +104,7 @@ const WORDS = [
 const SPACED = [' ', '  ', 'a ', 'a  ', ' a', 'a\t', 'a\n', 'a\u0001', '\u0001', 'b ']
 
 /** The values of each kind as a caller sends them and is shown them: few enough for many rows to share one. */
-export const VALUES: Readonly<Record<Kind, readonly (string | number | boolean)[]>> = {
+const VALUES: Readonly<Record<Kind, readonly (string | number | boolean)[]>> = {
   int: [-2_147_483_648, -3, -1, 0, 1, 2, 3, 4, 2_147_483_647],
   small: [-32_768, -1, 0, 1, 2, 32_767],
   big: ['-9223372036854775808', '-9007199254740993', -1, 0, 7, '9007199254740993', '9223372036854775807'],
@@ -108,6 +135,31 @@ export const VALUES: Readonly<Record<Kind, readonly (string | number | boolean)[
   bytes: ['', 'AA==', 'AAA=', 'YQ==', 'QQ==', 'gA==', '/w==', 'YSA=', 'w6k='],
 }
 
+/** The least that SQL Server's floats hold apart from zero. */
+const FLOAT_NORMAL_MIN = 2.2250738585072014e-308
+/** What SQL Server's collations that disregard case do not see, or see as other characters: patterns are compared by one. */
+const UNSEEN = /\u0001|\u0301|\u200b|\u{1d4b3}/u
+
+/**
+ * Whether the engine compares the value as PostgreSQL does. To SQL Server spaces at the end of a text and zeros at the end of
+ * bytes are nothing, so that a character before the space comes before the end; and its texts are sorted by units of UTF-16.
+ */
+function comparable(engine: EngineName, kind: Kind, value: string | number | boolean): boolean {
+  if (engine !== 'sqlserver') return true
+  switch (kind) {
+    case 'extreme':
+      return value === 0 || Math.abs(Number(value)) >= FLOAT_NORMAL_MIN
+    case 'bytes':
+      return !Buffer.from(String(value), 'base64').toString('latin1').endsWith('\0')
+    case 'padded':
+    case 'text':
+    case 'code':
+      return typeof value === 'string' && !/[\0-\x20]$|\uffee/.test(value) && !UNSEEN.test(value)
+    default:
+      return true
+  }
+}
+
 /** One of the items, which are never none. */
 export function oneOf<T>(random: Random, items: readonly T[]): T {
   const item = items[Math.floor(random() * items.length)]
@@ -119,6 +171,10 @@ export interface EqualColumn {
   readonly name: string
   readonly kind: Kind
   readonly nullable: boolean
+  /** Values that both engines compare alike. */
+  readonly values: readonly (string | number | boolean)[]
+  /** Whether both engines find its `min` and `max`. */
+  readonly extremes: boolean
 }
 
 export interface EqualTable {
@@ -130,10 +186,10 @@ export interface EqualTable {
 }
 
 function column(name: string, kind: Kind, nullable = true): EqualColumn {
-  return { name, kind, nullable }
+  return { name, kind, nullable, values: VALUES[kind], extremes: EXTREMES.has(kind) }
 }
 
-export const ITEMS: EqualTable = {
+const ITEMS: EqualTable = {
   name: 'items',
   columns: [
     column('id', 'int', false),
@@ -161,7 +217,7 @@ export const ITEMS: EqualTable = {
   rows: 60,
 }
 
-export const PARTS: EqualTable = {
+const PARTS: EqualTable = {
   name: 'parts',
   columns: [
     column('item', 'small', false),
@@ -175,7 +231,7 @@ export const PARTS: EqualTable = {
 }
 
 /** No key, and many rows twice: only an order over everything tells what comes first. */
-export const EVENTS: EqualTable = {
+const EVENTS: EqualTable = {
   name: 'events',
   columns: [
     column('at', 'timestamp'),
@@ -189,7 +245,19 @@ export const EVENTS: EqualTable = {
   rows: 80,
 }
 
-export const EQUAL_TABLES: readonly EqualTable[] = [ITEMS, PARTS, EVENTS]
+const ALL_TABLES: readonly EqualTable[] = [ITEMS, PARTS, EVENTS]
+
+/** The tables with the values that the engine and PostgreSQL compare alike. */
+export function equalTables(engine: EngineName): readonly EqualTable[] {
+  return ALL_TABLES.map((table) => ({
+    ...table,
+    columns: table.columns.map((each) => ({
+      ...each,
+      values: each.values.filter((value) => comparable(engine, each.kind, value)),
+      extremes: each.extremes && !(engine === 'sqlserver' && TEXTS.has(each.kind)),
+    })),
+  }))
+}
 
 export type Cell = string | number | boolean | null
 export type EqualRow = Readonly<Record<string, Cell>>
@@ -198,10 +266,10 @@ export type EqualRow = Readonly<Record<string, Cell>>
 export function equalRows(table: EqualTable, random: Random): readonly EqualRow[] {
   const rows = new Map<string, EqualRow>()
   for (let at = 0; rows.size < table.rows; at++) {
-    const cells = table.columns.map(({ name, kind, nullable }): readonly [string, Cell] => {
+    const cells = table.columns.map(({ name, nullable, values }): readonly [string, Cell] => {
       if (name === 'id') return [name, at + 1]
       if (name === 'gone') return [name, random() < 0.1]
-      return [name, nullable && random() < 0.25 ? null : oneOf(random, VALUES[kind])]
+      return [name, nullable && random() < 0.25 ? null : oneOf(random, values)]
     })
     const row: EqualRow = Object.fromEntries(cells)
     const key = table.key.length === 0 ? String(at) : JSON.stringify(table.key.map((name) => row[name]))
@@ -211,27 +279,33 @@ export function equalRows(table: EqualTable, random: Random): readonly EqualRow[
 }
 
 /** A value as a literal of the engine, for setting a table up: not by the way that is under test. */
-function literal(engine: TestDatabase['engine'], kind: Kind, value: Cell): string {
+function literal(engine: EngineName, kind: Kind, value: Cell): string {
   if (value === null) return 'NULL'
-  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE'
+  if (typeof value === 'boolean') return truth(engine, value)
   if (typeof value === 'number' || kind === 'big' || kind === 'decimal') return String(value)
   if (kind === 'bytes') {
     const hex = Buffer.from(value, 'base64').toString('hex')
-    return forEngine({ postgres: `'\\x${hex}'`, mysql: `X'${hex}'` }, engine)
+    return forEngine({ postgres: `'\\x${hex}'`, mysql: `X'${hex}'`, sqlserver: `0x${hex}` }, engine)
   }
   const quoted = value.replaceAll("'", "''")
   // MySQL's session that sets tables up is in UTC, and not every server of its kind takes an offset.
   const escaped = (kind === 'instant' ? quoted.replace(/Z$/, '') : quoted).replaceAll('\\', '\\\\')
-  return forEngine({ postgres: `'${quoted}'`, mysql: `'${escaped}'` }, engine)
+  const wide = kind === 'instant' ? `CAST(N'${quoted}' AS datetimeoffset(6))` : `N'${quoted}'`
+  return forEngine({ postgres: `'${quoted}'`, mysql: `'${escaped}'`, sqlserver: wide }, engine)
+}
+
+function truth(engine: EngineName, value: boolean): string {
+  if (engine === 'sqlserver') return value ? '1' : '0'
+  return value ? 'TRUE' : 'FALSE'
 }
 
 /** `noPad`: the name of a collation by code points in which spaces at the end count, which the products of MySQL call differently. */
-export function equalTableSql(engine: TestDatabase['engine'], noPad: string): string {
-  const tables = EQUAL_TABLES.map(({ name, columns, key }) => {
+export function equalTableSql(engine: EngineName, noPad: string): string {
+  const tables = ALL_TABLES.map(({ name, columns, key }) => {
     const lines = columns.map((each) => {
       const native = forEngine(NATIVE[each.kind], engine).replace('no_pad', noPad)
       // A TIMESTAMP is not nullable, and stamps itself, unless it says otherwise.
-      return `${each.name} ${native} ${each.nullable ? 'NULL' : 'NOT NULL'}${each.name === 'gone' ? ' DEFAULT FALSE' : ''}`
+      return `${each.name} ${native} ${each.nullable ? 'NULL' : 'NOT NULL'}${each.name === 'gone' ? ` DEFAULT ${truth(engine, false)}` : ''}`
     })
     const primary = key.length === 0 ? [] : [`PRIMARY KEY (${key.join(', ')})`]
     return `CREATE TABLE ${name} (${[...lines, ...primary].join(', ')})`

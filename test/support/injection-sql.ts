@@ -1,29 +1,40 @@
 import type { EngineName } from '../../src/core/schema-model.js'
 import { asNames, HOSTILE_STRINGS, literal, quotedName, storable } from './corpus.js'
 import { forEngine, type PerEngine } from './engines.js'
-import { EXACT_COLLATION, numbers, policyFor } from './security-sql.js'
+import { BINARY_COLLATION, EXACT_COLLATION, keyText, numbers, policyFor } from './security-sql.js'
 
 /** What the injection tests are run on: ordinary names with hostile values, and hostile names. */
 
 export const STORED: readonly string[] = HOSTILE_STRINGS.filter(storable)
 
-/** How long a text that is a key may be: MySQL's indexes take 3072 bytes, at four a character. */
-const KEY_CHARS_MAX: PerEngine<number> = { postgres: 2_000, mysql: 750 }
+/** How long a text that is a key may be: MySQL's indexes take 3072 bytes, at four a character, and SQL Server's 900, at two. */
+const KEY_CHARS_MAX = { postgres: 2_000, mysql: 750, sqlserver: 450 } as const satisfies PerEngine<number>
+/** The length of SQL Server's longest text that is not without one. */
+const SQLSERVER_CHARS_MAX = 4_000
+
+/** Of these texts those that the engine stores as different ones: to SQL Server, spaces at their ends are nothing. */
+export function storedOn(engine: EngineName): readonly string[] {
+  if (engine !== 'sqlserver') return STORED
+  const unpadded = new Map(STORED.map((text) => [text.replace(/ +$/, ''), text]))
+  return [...unpadded.values()].filter((text) => text.length <= SQLSERVER_CHARS_MAX)
+}
 
 export function asKeys(engine: EngineName): readonly string[] {
-  return STORED.filter((text) => text.length < forEngine(KEY_CHARS_MAX, engine))
+  return storedOn(engine).filter((text) => text.length < forEngine(KEY_CHARS_MAX, engine))
 }
 
 /** Columns of `things` that are taken for what calls are about: one of each kind of value. */
 export const SUBJECTS: PerEngine<readonly string[]> = {
   postgres: ['code', 'number', 'price', 'made', 'at', 'span', 'ref', 'raw', 'colour', 'place'],
   mysql: ['code', 'number', 'price', 'made', 'at', 'span', 'ref', 'raw', 'colour', 'place', 'latin', 'chinese'],
+  sqlserver: ['code', 'number', 'price', 'made', 'at', 'span', 'ref', 'raw', 'clock', 'place', 'latin', 'chinese'],
 }
 
 const WRITTEN: PerEngine<string> = {
   postgres: 'code, number, big, price, weight, made, at, clock, span, flag, ref, raw, colour, doc, list, place',
   mysql:
     'code, number, big, price, weight, made, at, clock, span, flag, ref, raw, colour, doc, list, place, latin, chinese',
+  sqlserver: 'code, number, big, price, weight, made, at, clock, span, flag, ref, raw, place, latin, chinese',
 }
 
 /** Where the strings are arguments: ordinary names, so that a statement that holds one of the strings got it from the caller. */
@@ -60,15 +71,40 @@ BEGIN
   RETURN body;
 END;
 `,
+  sqlserver: `
+CREATE TABLE things (
+  code nvarchar(191) ${BINARY_COLLATION} PRIMARY KEY, number int, big bigint, price decimal(8,2), weight float, made date,
+  at datetime2(6), clock time(6), span datetimeoffset(3), flag bit, ref uniqueidentifier, raw varbinary(200), place datetime,
+  latin varchar(50) COLLATE Latin1_General_CI_AS, chinese varchar(50) COLLATE Chinese_PRC_CI_AS);
+CREATE TABLE texts (id int PRIMARY KEY, body nvarchar(${SQLSERVER_CHARS_MAX}) ${BINARY_COLLATION} NOT NULL);
+CREATE TABLE keyed (body nvarchar(${KEY_CHARS_MAX.sqlserver}) ${BINARY_COLLATION} PRIMARY KEY, id int);
+CREATE TABLE scratch (id int PRIMARY KEY, body nvarchar(max), doc nvarchar(max), list nvarchar(max))
+GO
+CREATE PROCEDURE echo @words nvarchar(max), @texts nvarchar(max), @body nvarchar(max) OUTPUT, @list nvarchar(max) OUTPUT AS
+BEGIN
+  SET NOCOUNT ON;
+  SELECT @body = @words, @list = @texts;
+  SELECT @words AS one, @texts AS other;
+END
+GO
+CREATE PROCEDURE keep @body nvarchar(max), @kept nvarchar(max) OUTPUT AS
+BEGIN
+  SET NOCOUNT ON;
+  INSERT INTO scratch (id, body) SELECT -1 - COUNT(*), @body FROM scratch;
+  SET @kept = @body;
+END
+GO
+`,
 }
 
 export function plainSetup(engine: EngineName): string {
   const row = (...cells: readonly (string | number)[]): string =>
     `(${cells.map((cell) => (typeof cell === 'number' ? cell : literal(engine, cell))).join(', ')})`
-  const ids = new Map(STORED.map((text, i) => [text, i]))
+  const stored = storedOn(engine)
+  const ids = new Map(stored.map((text, i) => [text, i]))
   return `${forEngine(TABLES, engine)}
 INSERT INTO things (code, number) VALUES ('first', 1), ('second', 2);
-INSERT INTO texts (id, body) VALUES ${STORED.map((text, i) => row(i, text)).join(', ')};
+INSERT INTO texts (id, body) VALUES ${stored.map((text, i) => row(i, text)).join(', ')};
 INSERT INTO keyed (body, id) VALUES ${asKeys(engine)
     .map((text) => row(text, ids.get(text) ?? -1))
     .join(', ')};`
@@ -91,7 +127,10 @@ tables:
     create: { columns: [id, body, doc, list] }
     update: { columns: [body, doc, list] }
 procedures:
-  public.echo: { effect: read, result_columns: [${forEngine({ postgres: 'body, list', mysql: 'body, list, one, other' }, engine)}] }
+  public.echo: { effect: read, result_columns: [${forEngine(
+    { postgres: 'body, list', mysql: 'body, list, one, other', sqlserver: '"@body", "@list", one, other' },
+    engine,
+  )}] }
   public.keep: { effect: write }
 roles: { reader: { read: ['*'], create: ['*'], update: ['*'], soft_delete: ['*'], call: ['*'] } }
 `,
@@ -116,12 +155,38 @@ export const ECHO: PerEngine<{
       truncated: false,
     }),
   },
+  sqlserver: {
+    args: (words, texts) => ({ words, texts }),
+    result: (one, other) => ({
+      rows: [{ one, other }],
+      row_count: 1,
+      out: { body: one, list: other },
+      truncated: false,
+    }),
+  },
+}
+
+/** A document as callers send it and are shown it: SQL Server has no type for one before its release of 2025. */
+export const DOCUMENT: PerEngine<(value: unknown) => unknown> = {
+  postgres: (value) => value,
+  mysql: (value) => value,
+  sqlserver: (value) => JSON.stringify(value),
+}
+
+/** The text that the routine gives back, in its tool's own shape: a procedure has outputs in the place of a result. */
+export const KEPT: PerEngine<
+  (structured: { readonly result?: unknown; readonly out?: { readonly kept?: unknown } }) => unknown
+> = {
+  postgres: ({ result }) => result,
+  mysql: ({ result }) => result,
+  sqlserver: ({ out }) => out?.kept,
 }
 
 /** The list as JSON and the document, beside the text, of one row of `scratch`. */
 export const SCRATCH_ROW: PerEngine<string> = {
   postgres: 'SELECT body, to_json(list), doc FROM scratch WHERE id = $1',
   mysql: 'SELECT body, list, doc FROM scratch WHERE id = ?',
+  sqlserver: 'SELECT body, list, doc FROM scratch WHERE id = @p1',
 }
 
 /** Hostile names of columns, tables and labels. */
@@ -146,12 +211,12 @@ export function oddSchema(engine: EngineName): OddSchema {
     names,
     labels,
     tables,
-    setup: `${forEngine({ postgres: oddTablePostgres, mysql: oddTableMysql }, engine)(names, labels)}
+    setup: `${forEngine({ postgres: oddTablePostgres, mysql: oddTableMysql, sqlserver: oddTableSqlserver }, engine)(names, labels)}
 ${names
   .map((name, i) => ({ table: quotedName(engine, `t${name}`), i }))
   .map(
     ({ table, i }) =>
-      `CREATE TABLE ${table} (id int PRIMARY KEY, note text); INSERT INTO ${table} VALUES (${i}, 'of table ${i}');`,
+      `CREATE TABLE ${table} (id int PRIMARY KEY, note ${keyText(engine)}); INSERT INTO ${table} VALUES (${i}, 'of table ${i}');`,
   )
   .join('\n')}`,
     policy: (schema) =>
@@ -166,11 +231,12 @@ ${names
 
 /** A dot in a name makes the part before it the schema, so that a name with one needs its schema before it. */
 function policyName(engine: EngineName, schema: string, table: string): string {
-  return engine === 'mysql' && !table.includes('.') ? table : `${schema}.${table}`
+  return engine !== 'postgres' && !table.includes('.') ? table : `${schema}.${table}`
 }
 
-/** MySQL's catalog writes `?` for what it cannot, so that an enum with such a label has no labels to offer. */
+/** MySQL's catalog writes `?` for what it cannot, so that an enum with such a label has no labels to offer; SQL Server has no enums. */
 function asLabels(engine: EngineName, names: readonly string[]): readonly string[] {
+  if (engine === 'sqlserver') return []
   return engine === 'mysql' ? names.filter((name) => !name.includes('?')) : names
 }
 
@@ -202,4 +268,20 @@ CREATE TABLE odd (id int PRIMARY KEY, mood enum(${labels.map((label) => literal(
   COMMENT ${quoted(TABLE_COMMENT)};
 INSERT INTO odd SELECT i, IF(i <= ${labels.length}, i, NULL), ${names.map((_, i) => `CONCAT('value ${i} of ', i)`).join(', ')}
   FROM ${numbers('mysql', 1, names.length)};`
+}
+
+/** Without an enum, `mood` is any text. Descriptions stand beside the table, and are parameters of a procedure. */
+function oddTableSqlserver(names: readonly string[]): string {
+  const columns = names.map((name) => `${quotedName('sqlserver', name)} nvarchar(191)`)
+  const values = names.map((_, i) => `CONCAT('value ${i} of ', i)`)
+  const described = (text: string, ...column: readonly string[]): string =>
+    `EXEC sp_addextendedproperty 'MS_Description', ${literal('sqlserver', text)}, 'schema', 'dbo', 'table', 'odd'${column
+      .map((name) => `, 'column', ${literal('sqlserver', name)}`)
+      .join('')};`
+  return `
+CREATE TABLE odd (id int PRIMARY KEY, mood nvarchar(20), ${columns.join(', ')})
+GO
+${described(TABLE_COMMENT)}
+${names.map((name, i) => described(commentOf(i), name)).join('\n')}
+INSERT INTO odd SELECT i, NULL, ${values.join(', ')} FROM ${numbers('sqlserver', 1, names.length)};`
 }

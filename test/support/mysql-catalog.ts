@@ -3,8 +3,8 @@ import { createConnection } from 'mysql2/promise'
 import type { GatewayError } from '../../src/core/errors.js'
 import { ok, type Result } from '../../src/core/result.js'
 import type { SchemaModel } from '../../src/core/schema-model.js'
+import type { CatalogRow } from '../../src/engines/catalog/rows.js'
 import { introspectCatalog } from '../../src/engines/mysql/introspector.js'
-import type { CatalogRow } from '../../src/engines/mysql/keys.js'
 import type { ConnectorSettings } from '../../src/threads/messages.js'
 
 /** What introspection gives a login, read over the text protocol; a query that fails rejects. `asked` counts the queries. */

@@ -65,7 +65,7 @@ export function identity(
 
 /** Introspects with the product's own driver, and serves the policy over what it found. */
 export async function openPath({ settings, policy, disguise }: PathParts): Promise<RecordedPath> {
-  const engine = createEngine(settings, { observe: () => {}, nowMs: monotonicMs, randomBytes })
+  const engine = await createEngine(settings, { observe: () => {}, nowMs: monotonicMs, randomBytes })
   const statements: { readonly text: string; readonly params: readonly Param[] }[] = []
   const driver: Driver = {
     connections: engine.driver.connections,

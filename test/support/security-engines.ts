@@ -1,9 +1,14 @@
 import type { EngineName } from '../../src/core/schema-model.js'
 import { createEngine } from '../../src/engines/create-engine.js'
-import { ENGINE_TARGETS } from './engines.js'
-import type { EngineTarget } from './test-server.js'
+import { confusedPolicy, confusedSetup } from './confused-types.js'
+import { ENGINE_TARGETS, forEngine } from './engines.js'
+import { oddSchema, plainPolicy, plainSetup } from './injection-sql.js'
+import type { PathParts } from './recorded-path.js'
+import { SHOWN } from './shown-tables.js'
+import type { EngineTarget, TestServer } from './test-server.js'
+import { twoDatabases } from './two-databases.js'
 
-/** Every database server that the security tests run on. An engine that is served and not listed here fails them. */
+/** Every database server that the security tests run on. An engine that is served and has none of their SQL fails them. */
 export const ENGINES: readonly EngineTarget[] = ENGINE_TARGETS
 
 const ENGINE_NAMES: Readonly<Record<EngineName, true>> = { postgres: true, mysql: true, sqlserver: true }
@@ -13,7 +18,7 @@ export async function servedEngines(): Promise<readonly EngineName[]> {
   const served: EngineName[] = []
   for (const engine of ['postgres', 'mysql', 'sqlserver'] as const satisfies readonly (keyof typeof ENGINE_NAMES)[]) {
     try {
-      const { driver } = createEngine(
+      const { driver } = await createEngine(
         {
           id: 'probe',
           engine,
@@ -33,4 +38,42 @@ export async function servedEngines(): Promise<readonly EngineName[]> {
     }
   }
   return served
+}
+
+/** Whether every generated test has its SQL for the engine, and runs on it as soon as there is a server: none has to be at hand. */
+export function hasTests(engine: EngineName): boolean {
+  try {
+    twoDatabases(engine)
+    forEngine(SHOWN, engine)
+    plainSetup(engine)
+    plainPolicy(engine)
+    oddSchema(engine)
+    confusedSetup(engine)
+    confusedPolicy(engine)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether the server is the product that its engine is named for, and nothing that merely speaks its protocol. */
+export function isGenuine(server: TestServer): boolean {
+  return !('genuine' in server) || server.genuine === true
+}
+
+/**
+ * What merely speaks SQL Server's protocol returns no expression over a row that a statement wrote. There every table is taken
+ * for one with a trigger, whose rows are read back; on SQL Server itself the tables are what they are.
+ */
+export function readingBack(server: TestServer): Pick<PathParts, 'disguise'> {
+  if (isGenuine(server)) return {}
+  return {
+    disguise: (dialect) => ({
+      ...dialect,
+      compileMutation: (mutation) => {
+        const table = { ...mutation.table, insertReadBack: 'by_key', updateReadBack: 'by_key' } as const
+        return dialect.compileMutation({ ...mutation, table })
+      },
+    }),
+  }
 }

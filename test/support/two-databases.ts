@@ -6,6 +6,7 @@ import { policyFor } from './security-sql.js'
 import { MYSQL_SETUP } from './two-databases-mysql.js'
 import { POSTGRES_SETUP } from './two-databases-postgres.js'
 import type { SetupSql } from './two-databases-setup.js'
+import { SQLSERVER_SETUP } from './two-databases-sqlserver.js'
 
 /**
  * A database, the same database with other contents where some callers may not look, and for some callers the database as
@@ -271,13 +272,22 @@ export interface TwoDatabases {
   readonly twins: readonly Twin[]
 }
 
-/** Columns that MySQL has types for and PostgreSQL does not, which callers may write as well. */
-const MORE_COLUMNS: PerEngine<string> = { postgres: '', mysql: ', points, flag, wakes, handle, seen' }
+/** Columns that an engine has types for and PostgreSQL does not, which callers may write as well. */
+const MORE_COLUMNS: PerEngine<string> = {
+  postgres: '',
+  mysql: ', points, flag, wakes, handle, seen',
+  sqlserver: ', points, wakes, handle, seen, raw',
+}
+
+/** What the names of parameters begin with. */
+const OUTPUT_MARK: PerEngine<string> = { postgres: '', mysql: '', sqlserver: '@' }
 
 export function twoDatabases(engine: EngineName): TwoDatabases {
-  const sql = forEngine({ postgres: POSTGRES_SETUP, mysql: MYSQL_SETUP }, engine)
+  const sql = forEngine({ postgres: POSTGRES_SETUP, mysql: MYSQL_SETUP, sqlserver: SQLSERVER_SETUP }, engine)
   const more = forEngine(MORE_COLUMNS, engine)
-  const policy = (text: string): string => policyFor(engine, text.replaceAll(' MORE', more))
+  const output = forEngine(OUTPUT_MARK, engine)
+  const policy = (text: string): string =>
+    policyFor(engine, text.replaceAll(' MORE', more).replaceAll('[first]', `['${output}first']`))
   return {
     policy: policy(POLICY),
     unstampedPolicy: policy(UNSTAMPED_POLICY),

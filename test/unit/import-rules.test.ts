@@ -19,6 +19,8 @@ interface Import {
   /** A file of the checkout without its ending, or a package. */
   readonly to: string
   readonly typeOnly: boolean
+  /** Loaded when the code comes to it, and not with the file. */
+  readonly dynamic: boolean
 }
 
 function importsOf(file: string): readonly Import[] {
@@ -26,7 +28,7 @@ function importsOf(file: string): readonly Import[] {
   return [...text.matchAll(IMPORT)].map((match) => {
     const target = match[3] ?? match[4] ?? ''
     const to = target.startsWith('.') ? normalize(join(dirname(file), target)).replace(/\.js$/, '') : target
-    return { from: file, to, typeOnly: match[2] !== undefined }
+    return { from: file, to, typeOnly: match[2] !== undefined, dynamic: match[4] !== undefined }
   })
 }
 
@@ -39,18 +41,24 @@ const imports = files.flatMap(importsOf)
 const ours = (to: string) => to.startsWith('src/') || to.startsWith('workers/')
 const within = (folders: readonly string[]) => (file: string) => folders.some((folder) => file.startsWith(folder))
 
-/** Every file that running `entry` loads, following imports that remain at run time. */
-function reachable(entry: string): ReadonlySet<string> {
+/** Every file that running `entry` can load, following imports that remain at run time: all of them, or those it begins with. */
+function reachable(entry: string, which: 'all' | 'static' = 'all'): ReadonlySet<string> {
   const seen = new Set<string>()
   const next = [entry]
   for (let file = next.pop(); file !== undefined; file = next.pop()) {
     if (seen.has(file)) continue
     seen.add(file)
     for (const edge of imports) {
+      if (which === 'static' && edge.dynamic) continue
       if (edge.from === `${file}.ts` && !edge.typeOnly && ours(edge.to)) next.push(edge.to)
     }
   }
   return seen
+}
+
+/** A package that speaks a database's protocol, or a part of one. */
+function isDriver(to: string): boolean {
+  return /^(pg|mysql2|mssql|tedious)(\/|$)/.test(to)
 }
 
 function assertNone(rule: string, broken: readonly Import[]): void {
@@ -76,13 +84,24 @@ describe('import rules', () => {
   })
 
   test('a dialect is pure: only driver.ts and introspector.ts reach a database driver', () => {
-    const drivers = new Set(['pg', 'mysql2', 'mysql2/promise', 'mssql', 'tedious'])
     const allowed =
       /^src\/engines\/[a-z]+\/(driver|introspector|connection|pool|cancel|[a-z-]*connection[a-z-]*)\.ts$|^src\/demo\//
     assertNone(
       'drivers',
-      imports.filter(({ from, to, typeOnly }) => drivers.has(to) && !typeOnly && !allowed.test(from)),
+      imports.filter(({ from, to, typeOnly }) => isDriver(to) && !typeOnly && !allowed.test(from)),
     )
+  })
+
+  test('a connector thread begins without any database driver, and comes to those of every engine', () => {
+    const loading = (which: 'all' | 'static') => {
+      const files = reachable('workers/connector.worker', which)
+      const taken = imports.filter(
+        ({ from, to, typeOnly }) => isDriver(to) && !typeOnly && files.has(from.replace(/\.ts$/, '')),
+      )
+      return [...new Set(taken.map(({ to }) => to.split('/')[0]))].sort()
+    }
+    assert.deepEqual(loading('static'), [])
+    assert.deepEqual(loading('all'), ['mysql2', 'pg', 'tedious'])
   })
 
   test('engines do not import each other', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ok } from '../../src/core/result.js'
 import type { SchemaModel, Table } from '../../src/core/schema-model.js'
+import type { CatalogRow } from '../../src/engines/catalog/rows.js'
 import {
   COLUMNS,
   DATABASES,
@@ -14,7 +15,6 @@ import {
   SERVER_FACTS,
 } from '../../src/engines/mysql/catalog-queries.js'
 import { introspectCatalog } from '../../src/engines/mysql/introspector.js'
-import type { CatalogRow } from '../../src/engines/mysql/keys.js'
 
 /** What MySQL's own server answers to a login that may read some columns of a table alone. */
 const ANSWERS: Readonly<Record<string, readonly CatalogRow[]>> = {

@@ -13,7 +13,18 @@ import {
   type Table,
   type TableRef,
 } from '../../core/schema-model.js'
-import { groupedRows, tablesHeld, textCell } from '../catalog/rows.js'
+import { foreignKeyOfRows, tableKeys } from '../catalog/keys.js'
+import {
+  byCodeUnits,
+  byName,
+  type CatalogReader,
+  type CatalogRow,
+  commentOf,
+  groupedRows,
+  type Parts,
+  tablesHeld,
+  textCell,
+} from '../catalog/rows.js'
 import {
   COLUMNS,
   DATABASES,
@@ -28,27 +39,9 @@ import {
 } from './catalog-queries.js'
 import { type Grant, type GrantTarget, holds, holdsByColumn, holdsEverywhere, parseGrant } from './grants.js'
 import { jsonColumns, type LongTexts, longTextsQuery } from './json-columns.js'
-import {
-  byCodeUnits,
-  byName,
-  type CatalogRow,
-  foreignKey,
-  index,
-  indexParts,
-  isPrimary,
-  type Parts,
-  uniqueKey,
-  wholeKey,
-  withToOneKeys,
-} from './keys.js'
+import { catalogIndex, indexParts, withToOneKeys } from './keys.js'
 import { buildRoutine, parametersKey } from './routines.js'
 import { valueType } from './value-types.js'
-
-/** Runs one catalog query on one connection, `?` for each parameter; cells come back as text. */
-export type CatalogReader = (
-  text: string,
-  params: readonly string[],
-) => Promise<Result<readonly CatalogRow[], GatewayError>>
 
 interface ServerFacts {
   /** Such as `10.11.14-MariaDB` or `8.4.3`. */
@@ -78,7 +71,8 @@ interface Catalog {
 
 /**
  * The model of one database as the login can read it: what it may not SELECT is not part of it, nor is a routine that it may
- * not EXECUTE. A database that does not exist, or in which the login may do nothing, is an error that names it.
+ * not EXECUTE. A database that does not exist, or in which the login may do nothing, is an error that names it. A query has
+ * a `?` for each parameter.
  */
 export async function introspectCatalog(
   read: CatalogReader,
@@ -199,7 +193,7 @@ function buildTables(catalog: Catalog): readonly Table[] {
       buildTable(relation, catalog, {
         columns: visible,
         indexes: indexParts(indexes.get(name) ?? [], visible),
-        foreignKeys: byName(foreignKeys.get(name) ?? []).map(({ parts }) => parts),
+        foreignKeys: byName(foreignKeys.get(name) ?? []),
       }),
     ]
   })
@@ -222,8 +216,7 @@ function isBrokenView(relation: CatalogRow): boolean {
 interface TableRows {
   readonly columns: readonly CatalogRow[]
   readonly indexes: readonly Parts[]
-  /** Columns of one key each. */
-  readonly foreignKeys: readonly (readonly CatalogRow[])[]
+  readonly foreignKeys: readonly Parts[]
 }
 
 function buildTable(relation: CatalogRow, catalog: Catalog, rows: TableRows): Table {
@@ -239,12 +232,10 @@ function buildTable(relation: CatalogRow, catalog: Catalog, rows: TableRows): Ta
     // Neither server shows such a login a number that would outlive a change of the name.
     catalogId: name,
     kind: view ? 'view' : 'table',
-    ...(view || comment === null || comment === undefined || comment === '' ? {} : { comment }),
+    ...(view ? {} : commentOf(comment)),
     columns,
-    primaryKey: rows.indexes.flatMap((parts) => (isPrimary(parts) ? (wholeKey(parts, byColumn) ?? []) : [])),
-    uniqueKeys: rows.indexes.flatMap((parts) => uniqueKey(parts, byColumn)),
-    foreignKeys: rows.foreignKeys.flatMap((keyRows) => foreignKey(keyRows, byColumn)),
-    indexes: rows.indexes.flatMap((parts) => index(parts, byColumn)),
+    ...tableKeys(rows.indexes.map((parts) => catalogIndex(parts, byColumn))),
+    foreignKeys: rows.foreignKeys.flatMap(({ parts }) => foreignKeyOfRows(parts, byColumn)),
     ...(rowCount === null || rowCount === undefined || view ? {} : { rowEstimate: Number(rowCount) }),
     ...(view || transactions === 'YES' ? {} : { notTransactional: true as const }),
     ...(view || returnsInserted(catalog, name) ? {} : { insertReadBack: 'by_key' as const }),
@@ -261,7 +252,6 @@ function returnsInserted({ facts, database, grants }: Catalog, object: string): 
 function buildColumn(row: CatalogRow, view: boolean, mariadb: boolean, json: ReadonlySet<string>): Column {
   const name = textCell(row, 1)
   const generated = generatedKind(textCell(row, 8))
-  const comment = row[10]
   return {
     name: catalogName(name),
     agentName: agentColumnName(name),
@@ -276,7 +266,7 @@ function buildColumn(row: CatalogRow, view: boolean, mariadb: boolean, json: Rea
     nullable: view || textCell(row, 6) !== 'NO',
     hasDefault: generated === 'by_default' || (generated === 'no' && hasDefault(row[7] ?? null, mariadb)),
     generated,
-    ...(comment === null || comment === undefined || comment === '' ? {} : { comment }),
+    ...commentOf(row[10]),
   }
 }
 

@@ -6,8 +6,7 @@ import {
   type RoutineParameter,
   type RoutineResult,
 } from '../../core/schema-model.js'
-import { textCell } from '../catalog/rows.js'
-import type { CatalogRow } from './keys.js'
+import { type CatalogRow, commentOf, textCell } from '../catalog/rows.js'
 import { valueType } from './value-types.js'
 
 type Parameter = RoutineParameter & Pick<ResultField, 'name'>
@@ -16,7 +15,6 @@ type Parameter = RoutineParameter & Pick<ResultField, 'name'>
 export function buildRoutine(schema: string, row: CatalogRow, parameters: readonly CatalogRow[]): Routine {
   const kind = textCell(row, 0) === 'PROCEDURE' ? 'procedure' : 'function'
   const name = textCell(row, 1)
-  const comment = row[2]
   const access = textCell(row, 3)
   const takes = parameters.map(parameter)
   return {
@@ -28,7 +26,7 @@ export function buildRoutine(schema: string, row: CatalogRow, parameters: readon
       .filter((_, place) => takes[place]?.mode !== 'out')
       .map((each) => textCell(each, 3))
       .join(', '),
-    ...(comment === null || comment === undefined || comment === '' ? {} : { comment }),
+    ...commentOf(row[2]),
     declaredReadOnly: access === 'READS SQL DATA' || access === 'NO SQL',
     securityDefiner: textCell(row, 4) === 'DEFINER',
     parameters: takes,

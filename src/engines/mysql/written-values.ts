@@ -69,9 +69,14 @@ function writeExpectation(w: SqlWriter, column: Column, value: PlanValue | null)
 }
 
 export const writing: WritePieces = {
+  returning: 'end',
+  batched: false,
+  update: (w, { ref }) => w.keyword('UPDATE ').table(ref).keyword(' AS t'),
+  updateFrom: () => {},
+  lockHint: () => {},
   insertInto: (w, { ref }) => {
     // The table takes no alias here, so that what is returned goes by the table's own name.
-    w.keyword('INSERT INTO ').table(ref).keyword(' ').rowIs(ref.name)
+    w.keyword('INSERT INTO ').table(ref).keyword(' ').rowIs({ name: ref.name })
   },
   noValues: (w) => w.keyword('() VALUES ()'),
   newValue: writeNewValue,

@@ -1,14 +1,11 @@
 import { invariant } from '../../core/assert.js'
-import { type GatewayError, gatewayError } from '../../core/errors.js'
-import { LOGIN_TABLES_LISTED_MAX, REASON_CHARS_MAX } from '../../core/limits.js'
-import { agentColumnName, cleanText } from '../../core/names.js'
+import type { GatewayError } from '../../core/errors.js'
+import { agentColumnName } from '../../core/names.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import {
   type Column,
   catalogName,
   type ForeignKey,
-  type Identifier,
-  type Index,
   type LoginFacts,
   qualifiedName,
   type SchemaModel,
@@ -16,6 +13,8 @@ import {
   type TableKind,
 } from '../../core/schema-model.js'
 import type { Param } from '../../core/statement.js'
+import { type CatalogIndex, foreignKey, tableKeys } from '../catalog/keys.js'
+import { commentOf, groupedRows, missingSchemas, tablesHeld } from '../catalog/rows.js'
 import { flag, isNumber, isText, parseList, text } from './catalog-cells.js'
 import {
   BEGIN_CATALOG,
@@ -91,8 +90,9 @@ async function readCatalog(read: CatalogReader, schemas: readonly string[]): Pro
   if (!facts.ok) return facts
   const [factsRow] = facts.value
   invariant(factsRow !== undefined, 'the current role and database are in the catalog')
-  const missing = missingSchema(schemas, parseList(factsRow, 3, isText))
-  if (missing !== undefined) return fail(missing)
+  const usable = parseList(factsRow, 3, isText)
+  const missing = schemas.filter((schema) => !usable.includes(schema))
+  if (missing.length > 0) return fail(missingSchemas(missing, 'holds no USAGE on it'))
   const relations = await read(RELATIONS, [schemas])
   if (!relations.ok) return relations
   const oids = relations.value.map((row) => text(row, 0))
@@ -125,18 +125,10 @@ async function readCatalog(read: CatalogReader, schemas: readonly string[]): Pro
   })
 }
 
-function missingSchema(wanted: readonly string[], usable: readonly string[]): GatewayError | undefined {
-  const missing = wanted.filter((schema) => !usable.includes(schema))
-  if (missing.length === 0) return undefined
-  const names = missing.map((schema) => `"${schema}"`).join(', ')
-  const reason = `schemas: the database has no schema ${names}, or the login holds no USAGE on it`
-  return gatewayError('CONNECTOR_UNAVAILABLE', { reason: cleanText(reason, REASON_CHARS_MAX) })
-}
-
 function buildTables(catalog: Catalog): readonly Table[] {
-  const columns = grouped(catalog.columns)
-  const indexes = grouped(catalog.indexes)
-  const foreignKeys = grouped(catalog.foreignKeys)
+  const columns = groupedRows(catalog.columns, 0)
+  const indexes = groupedRows(catalog.indexes, 0)
+  const foreignKeys = groupedRows(catalog.foreignKeys, 0)
   const tables: Table[] = []
   for (const relation of catalog.relations) {
     const oid = text(relation, 0)
@@ -164,17 +156,14 @@ function buildTable(relation: Row, kind: TableKind, catalog: Catalog, rows: Tabl
   const columns = rows.columns.map((row) => buildColumn(row, kind, catalog.types))
   const byNumber = new Map(columns.map((column) => [column.catalogId, column]))
   const rowEstimate = estimate(relation, kind, catalog.facts.version)
-  const comment = relation[4]
   return {
     ref: { schema: catalogName(text(relation, 1)), name: catalogName(text(relation, 2)) },
     catalogId: text(relation, 0),
     kind,
-    ...(isText(comment) && comment !== '' ? { comment } : {}),
+    ...commentOf(relation[4]),
     columns,
-    primaryKey: rows.indexes.filter((row) => flag(row, 2)).flatMap((row) => wholeKey(row, byNumber) ?? []),
-    uniqueKeys: rows.indexes.flatMap((row) => uniqueKey(row, byNumber)),
-    foreignKeys: rows.foreignKeys.flatMap((row) => foreignKey(row, byNumber)),
-    indexes: rows.indexes.flatMap((row) => index(row, byNumber)),
+    ...tableKeys(rows.indexes.map((row) => catalogIndex(row, byNumber))),
+    foreignKeys: rows.foreignKeys.flatMap((row) => linkOf(row, byNumber)),
     ...(rowEstimate === undefined ? {} : { rowEstimate }),
   }
 }
@@ -184,7 +173,6 @@ function buildColumn(row: Row, kind: TableKind, types: CatalogTypes): Column {
   const type = text(row, 3)
   const domain = domainRules(types, type)
   const generated = generatedKind(text(row, 8), text(row, 9))
-  const comment = row[10]
   return {
     name: catalogName(name),
     agentName: agentColumnName(name),
@@ -194,7 +182,7 @@ function buildColumn(row: Row, kind: TableKind, types: CatalogTypes): Column {
     nullable: !flag(row, 6) && !(domain.notNull && kind !== 'view' && kind !== 'materialized_view'),
     hasDefault: generated !== 'computed' && (generated !== 'no' || flag(row, 7) || domain.hasDefault),
     generated,
-    ...(isText(comment) && comment !== '' ? { comment } : {}),
+    ...commentOf(row[10]),
   }
 }
 
@@ -221,48 +209,24 @@ function estimate(relation: Row, kind: TableKind, version: number): number | und
 
 type ByNumber = ReadonlyMap<number, Column>
 
-/** Every key column, or nothing when one is an expression or not readable: part of a key identifies no row. */
-function wholeKey(row: Row, columns: ByNumber): readonly Identifier[] | undefined {
-  const names = parseList(row, 6, isNumber).map((number) => columns.get(number)?.name)
-  return names.every((name) => name !== undefined) ? names : undefined
-}
-
-function uniqueKey(row: Row, columns: ByNumber): readonly (readonly Identifier[])[] {
-  const primary = flag(row, 2)
-  const unique = flag(row, 3)
-  const partial = flag(row, 4)
-  if (primary || partial || !unique) return []
-  const names = wholeKey(row, columns)
-  const nullable = parseList(row, 6, isNumber).some((number) => columns.get(number)?.nullable !== false)
-  return names === undefined || nullable ? [] : [names]
-}
-
-function index(row: Row, columns: ByNumber): readonly Index[] {
-  if (!flag(row, 5)) return []
-  const names: Identifier[] = []
-  const numbers = parseList(row, 6, isNumber)
-  for (const number of numbers) {
-    const column = columns.get(number)
-    if (column === undefined) break
-    names.push(column.name)
+function catalogIndex(row: Row, columns: ByNumber): CatalogIndex {
+  return {
+    name: text(row, 1),
+    primary: flag(row, 2),
+    unique: flag(row, 3),
+    partial: flag(row, 4),
+    serves: flag(row, 5),
+    columns: parseList(row, 6, isNumber).map((number) => columns.get(number)),
   }
-  if (names.length === 0) return []
-  // Uniqueness belongs to the whole list, so a list that was cut has none.
-  const unique = flag(row, 3) && names.length === numbers.length
-  return [{ name: catalogName(text(row, 1)), columns: names, unique, partial: flag(row, 4) }]
 }
 
-function foreignKey(row: Row, columns: ByNumber): readonly ForeignKey[] {
-  const names = parseList(row, 2, isNumber).map((number) => columns.get(number)?.name)
-  if (!names.every((name) => name !== undefined)) return []
-  return [
-    {
-      name: catalogName(text(row, 1)),
-      columns: names,
-      references: { schema: catalogName(text(row, 3)), name: catalogName(text(row, 4)) },
-      referencedColumns: parseList(row, 5, isText).map(catalogName),
-    },
-  ]
+function linkOf(row: Row, columns: ByNumber): readonly ForeignKey[] {
+  return foreignKey(
+    text(row, 1),
+    parseList(row, 2, isNumber).map((number) => columns.get(number)),
+    { schema: catalogName(text(row, 3)), name: catalogName(text(row, 4)) },
+    parseList(row, 5, isText),
+  )
 }
 
 function catalogType(row: Row): CatalogType {
@@ -294,26 +258,9 @@ function loginFacts(catalog: Catalog): LoginFacts {
     catalog.relations
       .filter((row) => flag(row, cell))
       .map((row) => qualifiedName({ schema: catalogName(text(row, 1)), name: catalogName(text(row, 2)) }))
-  const owns = names(8)
-  const writes = names(9)
   return {
     superuser: catalog.facts.superuser,
-    owns: owns.slice(0, LOGIN_TABLES_LISTED_MAX),
-    writes: writes.slice(0, LOGIN_TABLES_LISTED_MAX),
-    ownsCount: owns.length,
-    writesCount: writes.length,
+    ...tablesHeld(names(8), names(9)),
     connectionsMax: catalog.facts.connectionsMax,
   }
-}
-
-/** Rows by their first cell, the relation they belong to. */
-function grouped(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const key = text(row, 0)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [row])
-    else group.push(row)
-  }
-  return groups
 }

@@ -7,6 +7,7 @@ import {
   type RoutineResult,
   type ValueType,
 } from '../../core/schema-model.js'
+import { commentOf } from '../catalog/rows.js'
 import { flag, isText, parseList, text } from './catalog-cells.js'
 import { type CatalogTypes, valueType } from './value-types.js'
 import type { Row } from './wire-query.js'
@@ -41,13 +42,12 @@ export function routineTypes({ row, args, members }: RoutineRow): readonly strin
 
 export function buildRoutine(routine: RoutineRow, types: CatalogTypes): Routine {
   const { row } = routine
-  const comment = row[4]
   return {
     ref: { schema: catalogName(text(row, 1)), name: catalogName(text(row, 2)) },
     catalogId: text(row, 0),
     kind: text(row, 3) === 'p' ? 'procedure' : 'function',
     signature: text(row, 10),
-    ...(isText(comment) && comment !== '' ? { comment } : {}),
+    ...commentOf(row[4]),
     declaredReadOnly: flag(row, 5),
     securityDefiner: flag(row, 6),
     parameters: parameters(routine, types),

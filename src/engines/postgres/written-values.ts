@@ -73,6 +73,11 @@ function writeExpectation(w: SqlWriter, column: Column, value: PlanValue | null)
 }
 
 export const writing: WritePieces = {
+  returning: 'end',
+  batched: false,
+  update: (w, { ref }) => w.keyword('UPDATE ').table(ref).keyword(' AS t'),
+  updateFrom: () => {},
+  lockHint: () => {},
   insertInto: (w, { ref }) => w.keyword('INSERT INTO ').table(ref).keyword(' AS t '),
   noValues: (w) => w.keyword('DEFAULT VALUES'),
   newValue: writeNewValue,

@@ -4,7 +4,7 @@ import type { Column, Identifier, Table } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import { areUnique, insertKey, isCountedUp } from '../../core/table-keys.js'
 import type { CompiledMutation } from '../engine.js'
-import type { SqlPieces, WritePieces } from './pieces.js'
+import type { RowLimit, SqlPieces, WritePieces } from './pieces.js'
 import { SqlWriter, type Write } from './sql-writer.js'
 import {
   scopeConditions,
@@ -43,53 +43,81 @@ export function compileMutation(mutation: ValidatedMutation, pieces: MutationPie
   })
   const common = { maxAffectedRows: limits.maxAffectedRows, dryRun: plan.dryRun }
   if (plan.kind === 'create') {
-    if (pieces.writing.returns(table, 'insert')) return { ...common, write: compileInsert(writing(), true) }
-    return { ...common, write: compileInsert(writing(), false), readBack: readInserted(writing()) }
+    const returned = pieces.writing.returns(table, 'insert')
+    return { ...common, ...written(writing, returned, compileInsert, readInserted) }
   }
-  const lock = compileLock(writing(), plan)
-  if (pieces.writing.returns(table, 'update')) return { ...common, lock, write: compileUpdate(writing(), plan, true) }
-  return { ...common, lock, write: compileUpdate(writing(), plan, false), readBack: readUpdated(writing(), plan) }
+  const returned = pieces.writing.returns(table, 'update')
+  const write = (c: Writing, returning: boolean) => compileUpdate(c, plan, returning)
+  return {
+    ...common,
+    lock: compileLock(writing(), plan),
+    ...written(writing, returned, write, (c) => readUpdated(c, plan)),
+  }
 }
 
-function compileInsert(c: Writing, returning: boolean): CompiledStatement {
+/** The statement that writes, and the one that reads back what it does not return, which may stand in the same batch. */
+function written(
+  writing: () => Writing,
+  returned: boolean,
+  write: (c: Writing, returning: boolean) => readonly ResultColumn[],
+  read: (c: Writing) => readonly ResultColumn[],
+): Pick<CompiledMutation, 'write' | 'readBack'> {
+  const c = writing()
+  const columns = write(c, returned)
+  if (returned) return { write: c.w.finish(columns) }
+  if (c.writing.batched) {
+    c.w.keyword('; ').rowIs('t')
+    return { write: c.w.finish(read(c)) }
+  }
+  const back = writing()
+  const backColumns = read(back)
+  return { write: c.w.finish(backColumns), readBack: back.w.finish(backColumns) }
+}
+
+/** Gives the columns that the statement returns: none where it does not. */
+function compileInsert(c: Writing, returning: boolean): readonly ResultColumn[] {
   const { writes } = c.mutation
+  const middle = returning && c.writing.returning === 'middle'
   c.writing.insertInto(c.w, c.table)
   if (writes.length === 0) {
+    const columns = middle ? writeOutput(c) : []
     c.writing.noValues(c.w)
-  } else {
-    c.w.keyword('(').list(writes, ', ', ({ column }) => c.w.identifier(column.name))
-    c.w.keyword(') VALUES (').list(writes, ', ', ({ column, value }) => c.writing.newValue(c.w, column, value))
-    c.w.keyword(')')
+    return middle ? columns : writeReturning(c, returning)
   }
-  return returning ? writeReturning(c) : writtenOnly(c)
+  c.w.keyword('(').list(writes, ', ', ({ column }) => c.w.identifier(column.name))
+  c.w.keyword(')')
+  const columns = middle ? writeOutput(c) : []
+  c.w.keyword(' VALUES (').list(writes, ', ', ({ column, value }) => c.writing.newValue(c.w, column, value))
+  c.w.keyword(')')
+  return middle ? columns : writeReturning(c, returning)
 }
 
-function compileUpdate(c: Writing, plan: KeyedPlan, returning: boolean): CompiledStatement {
+function compileUpdate(c: Writing, plan: KeyedPlan, returning: boolean): readonly ResultColumn[] {
   const { writes, scope } = c.mutation
   invariant(writes.length > 0, 'an update writes at least one column')
-  c.w.keyword('UPDATE ').table(c.table.ref).keyword(' AS t SET ')
-  c.w.list(writes, ', ', ({ column, value }) => {
+  const middle = returning && c.writing.returning === 'middle'
+  c.writing.update(c.w, c.table)
+  c.w.keyword(' SET ').list(writes, ', ', ({ column, value }) => {
     c.w.identifier(column.name).keyword(' = ')
     c.writing.newValue(c.w, column, value)
   })
+  const columns = middle ? writeOutput(c) : []
+  c.writing.updateFrom(c.w, c.table)
   writeConditions(c, plan.key, scope)
-  return returning ? writeReturning(c) : writtenOnly(c)
+  return middle ? columns : writeReturning(c, returning)
 }
 
-/** A statement without rows still knows the columns that the mutation has for a result. */
-function writtenOnly(c: Writing): CompiledStatement {
-  const { mutation, limits, pieces } = c
-  const cells = writeColumnCells(
-    { limits, pieces, w: new SqlWriter(pieces.style) },
-    mutation.returning,
-    keyOf(mutation),
-  )
-  return c.w.finish(cells)
+function writeOutput(c: Writing): readonly ResultColumn[] {
+  c.w.keyword(' OUTPUT ').rowIs('inserted')
+  const columns = writeJudged(c)
+  c.w.rowIs('t')
+  return columns
 }
 
-function writeReturning(c: Writing): CompiledStatement {
+function writeReturning(c: Writing, returning: boolean): readonly ResultColumn[] {
+  if (!returning) return []
   c.w.keyword(' RETURNING ')
-  return c.w.finish(writeJudged(c))
+  return writeJudged(c)
 }
 
 /** The result columns as the row is now written, then whether it is in scope: a predicate that is NULL does not hold. */
@@ -101,7 +129,7 @@ function writeJudged(c: Writing): readonly ResultColumn[] {
 }
 
 /** Reads the row that was inserted: by what was written into its key, and by what the database counted up. */
-function readInserted(c: Writing): CompiledStatement {
+function readInserted(c: Writing): readonly ResultColumn[] {
   const key = insertKey(c.table)
   invariant(key !== undefined, 'a row that is not returned is created only where a key tells it')
   return readWritten(
@@ -114,7 +142,7 @@ function readInserted(c: Writing): CompiledStatement {
  * Reads the rows that were updated, by their key as it is now. A key that rows can share finds others as well, and those out
  * of scope may decide nothing; where the key itself stays, the rows in scope that have it are the updated ones and no more.
  */
-function readUpdated(c: Writing, plan: KeyedPlan): CompiledStatement {
+function readUpdated(c: Writing, plan: KeyedPlan): readonly ResultColumn[] {
   const { writes, writtenScope } = c.mutation
   const conditions = plan.key.map((filter) => {
     const column = c.table.columns.find(({ name }) => name === filter.column)
@@ -142,13 +170,15 @@ function keyCondition(c: Writing, column: Column, unwritten: Filter | undefined)
   }
 }
 
-function readWritten(c: Writing, conditions: readonly Write[]): CompiledStatement {
+function readWritten(c: Writing, conditions: readonly Write[]): readonly ResultColumn[] {
+  const limit: RowLimit = { kind: 'rows', rows: c.limits.maxAffectedRows + 1 }
   c.w.keyword('SELECT ')
+  c.pieces.limitAtStart(c.w, limit)
   const columns = writeJudged(c)
   writeFrom(c)
   writeWhere(c.w, conditions)
-  c.pieces.limitAtEnd(c.w, { kind: 'rows', rows: c.limits.maxAffectedRows + 1 })
-  return c.w.finish(columns)
+  c.pieces.limitAtEnd(c.w, limit)
+  return columns
 }
 
 function keyOf({ key }: ValidatedMutation): ReadonlySet<Identifier> {
@@ -162,7 +192,11 @@ function writeResult(c: Writing): readonly ResultColumn[] {
 function compileLock(c: Writing, plan: KeyedPlan): CompiledStatement {
   const { w } = c
   const { expected, scope, returning } = c.mutation
+  const limit: RowLimit | undefined = isOneRow(c.table, plan.key)
+    ? undefined
+    : { kind: 'rows', rows: c.limits.maxAffectedRows + 1 }
   w.keyword('SELECT ')
+  if (limit !== undefined) c.pieces.limitAtStart(w, limit)
   c.writing.truth(
     w,
     expected.map(
@@ -177,10 +211,9 @@ function compileLock(c: Writing, plan: KeyedPlan): CompiledStatement {
   if (returning.length > 0) w.keyword(', ')
   const columns = writeResult(c)
   writeFrom(c)
+  c.writing.lockHint(w, writesKey(c.mutation))
   writeConditions(c, plan.key, scope)
-  if (!isOneRow(c.table, plan.key)) {
-    c.pieces.limitAtEnd(w, { kind: 'rows', rows: c.limits.maxAffectedRows + 1 })
-  }
+  if (limit !== undefined) c.pieces.limitAtEnd(w, limit)
   c.writing.lockRows(w, writesKey(c.mutation))
   return w.finish(columns)
 }

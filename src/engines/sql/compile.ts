@@ -112,7 +112,10 @@ function writeAggregateOrder(c: Compilation, plan: AggregatePlan, groups: readon
       invariant(metric !== undefined, 'an order by metric names a metric of the plan')
       // Of no rows at all there is no sum, no average and no extreme.
       const nullable = metric.fn !== 'count' && metric.fn !== 'count_distinct'
-      add(`metric ${by.index}`, (w) => c.pieces.sortKey(w, metricOperand(c, metric), direction, nullable))
+      // Two metrics may be the same one by two names; some engines refuse a term that they have already.
+      add(`metric ${metric.fn} ${metric.column ?? ''}`, (w) =>
+        c.pieces.sortKey(w, metricOperand(c, metric), direction, nullable),
+      )
     }
   }
   for (const group of groups) add(`group ${group.name}`, sortTerm(c, sortKey(group, 'asc')))
@@ -121,7 +124,7 @@ function writeAggregateOrder(c: Compilation, plan: AggregatePlan, groups: readon
 
 function writeGroupCell(c: Compilation, column: Column): ResultColumn {
   if (!equalMayLookDifferent(column.type)) return writeWholeCell(c, column)
-  c.pieces.representative(c.w, operand(column))
+  c.pieces.representative(c.w, operand(column), column.type)
   return { name: column.agentName, type: column.type }
 }
 

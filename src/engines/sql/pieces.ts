@@ -23,7 +23,7 @@ export interface SqlPieces {
   /** The operand's text, compared by its bytes: an order for types that have none and for equal values that look different. */
   textForm(w: SqlWriter, operand: Write, type: ValueType): void
   /** In a group of equal values: the text of the one that comes first by its bytes, whatever order the rows lie in. */
-  representative(w: SqlWriter, operand: Write): void
+  representative(w: SqlWriter, operand: Write, type: ValueType): void
   /** Of equal extremes that may look different, the same one whatever order the rows lie in. A cell, never sorted by. */
   extreme(w: SqlWriter, fn: 'min' | 'max', operand: Write, type: ValueType): void
   /** The operand as a result cell, where it is given whole. */
@@ -36,6 +36,16 @@ export interface SqlPieces {
 
 /** The same for statements that write. */
 export interface WritePieces {
+  /** Where a statement says what it returns: ` RETURNING …` at its end, or ` OUTPUT …` of the row `inserted` before values and conditions. */
+  readonly returning: 'end' | 'middle'
+  /** Whether what is written is read back in the same batch: some engines forget what they counted up at its end. */
+  readonly batched: boolean
+  /** `UPDATE` and the table, up to where ` SET ` follows. */
+  update(w: SqlWriter, table: Table): void
+  /** Before the conditions of an update, for engines that name the table there. */
+  updateFrom(w: SqlWriter, table: Table): void
+  /** After the table of a statement that locks what it reads, for engines that say so there. */
+  lockHint(w: SqlWriter, writesKey: boolean): void
   /** `INSERT INTO` and the table; from here the row has the name that what follows calls it by. */
   insertInto(w: SqlWriter, table: Table): void
   /** What stands in the place of columns and values when there are none. */

@@ -21,6 +21,9 @@ export interface SqlStyle {
   readonly paramsMax: number
 }
 
+/** What a statement calls the row of its table. */
+export type RowName = 't' | 'inserted' | { readonly name: Identifier }
+
 /** A piece of a statement that is written where it stands, so that parameters are numbered in the order of the text. */
 export type Write = (w: SqlWriter) => void
 
@@ -45,7 +48,7 @@ export class SqlWriter {
   readonly #style: SqlStyle
   readonly #params: Param[] = []
   #text = ''
-  #row: Identifier | undefined
+  #row: RowName = 't'
 
   constructor(style: SqlStyle) {
     this.#style = style
@@ -65,14 +68,14 @@ export class SqlWriter {
 
   /** A column of the statement's table, by the name that the row has in it: a bare name could also mean a result column. */
   column(name: Identifier): this {
-    return this.#row === undefined
-      ? this.keyword('t.').identifier(name)
-      : this.identifier(this.#row).keyword('.').identifier(name)
+    if (this.#row === 'inserted') return this.keyword('inserted.').identifier(name)
+    if (this.#row === 't') return this.keyword('t.').identifier(name)
+    return this.identifier(this.#row.name).keyword('.').identifier(name)
   }
 
-  /** From here on the table's row goes by this name instead of `t`: where an engine takes no alias. */
-  rowIs(name: Identifier | undefined): this {
-    this.#row = name
+  /** From here on the table's row goes by this name: its own where an engine takes no alias, `inserted` where it says so. */
+  rowIs(row: RowName): this {
+    this.#row = row
     return this
   }
 
@@ -104,6 +107,18 @@ export class SqlWriter {
     invariant(Number.isSafeInteger(value) && value >= 0, 'a number in SQL text is a whole one and not negative')
     this.#text += value.toString()
     return this
+  }
+
+  /** The name of a collation, which no engine that takes it here lets be quoted. */
+  collation(name: Identifier): this {
+    invariant(/^[A-Za-z0-9_]+$/.test(name), 'the name of a collation is one word')
+    this.#text += name
+    return this
+  }
+
+  /** Whether the row is one that a statement is just writing, beside which some engines take no subquery. */
+  get readsInserted(): boolean {
+    return this.#row === 'inserted'
   }
 
   /** Writes each item, with the separator between them. */

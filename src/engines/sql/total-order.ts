@@ -27,8 +27,9 @@ const EQUAL_LOOKS_EQUAL: ReadonlySet<LogicalType> = new Set([
  * unless an extension or its collation compares it loosely.
  */
 export function equalMayLookDifferent(type: ValueType): boolean {
-  if (type.logical === 'decimal') return !type.native.includes('(')
-  if (type.logical === 'text') return type.operatorSchema !== undefined || type.looseEquality === true
+  if (type.logical === 'decimal') return type.precision === undefined && !type.native.includes('(')
+  if (type.looseEquality === true) return true
+  if (type.logical === 'text') return type.operatorSchema !== undefined
   // Floats differ in the sign of zero alone, which no result shows.
   if (type.logical === 'float' || type.logical === 'time') return false
   return !EQUAL_LOOKS_EQUAL.has(type.logical)
@@ -89,7 +90,8 @@ export function totalOrder(
   const columns = [...visible.values()]
   for (const column of columns) if (column.type.ordered) add(column, 'asc')
   for (const column of columns) {
-    const done = column.type.ordered ? EQUAL_LOOKS_EQUAL.has(column.type.logical) : sorted.has(column.name)
+    const { logical, ordered, looseEquality } = column.type
+    const done = ordered ? EQUAL_LOOKS_EQUAL.has(logical) && looseEquality !== true : sorted.has(column.name)
     if (!done) keys.push({ column, form: 'text', direction: 'asc' })
   }
   return keys
