@@ -91,7 +91,7 @@ const SPELLED: ReadonlyMap<string, Spell> = new Map<string, Spell>([
   ['geography', (w) => w.keyword('geography')],
 ])
 
-/** The type's name with its length, precision and scale; a text is as long as any where the type is not known here. */
+/** The type's name with its length, precision and scale; where the type is not known here, a text of the greatest length. */
 export function writeType(w: SqlWriter, type: ValueType): void {
   const spell = SPELLED.get(baseName(type))
   if (spell === undefined) w.keyword('nvarchar(max)')
