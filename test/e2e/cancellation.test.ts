@@ -12,7 +12,7 @@ import {
 import { type HeldSession, heldSession } from '../support/hold.js'
 import { NOTES_SETUPS, SLOW_CALL } from '../support/notes.js'
 import { policyFor } from '../support/security-sql.js'
-import { eventually, isActive, type TestDatabase } from '../support/test-server.js'
+import { atStatement, eventually, isActive, type TestDatabase } from '../support/test-server.js'
 
 /** Beside the view that sleeps: one whose rows come one by one, and a procedure. */
 const MORE: PerEngine<string> = {
@@ -47,6 +47,8 @@ const STOPPABLE_CALLS = [
   { name: 'nap' },
   { name: 'update_notes_by_pk', arguments: { id: 1, values: { title: 'changed' }, dry_run: true } },
 ]
+/** The statements of all these and what they run, and no other of a session. */
+const CALLED = /slow|trickle|nap|doze|notes|sleep/i
 /** Once these have begun, only their time ends them: a client that leaves must not leave half a change. */
 const WRITING_CALLS = [
   { name: 'doze' },
@@ -87,10 +89,11 @@ for (const target of WHOLE_PATH_TARGETS)
 
     afterEach(() => noneRuns())
 
-    const active = async () => (await database.sessions()).filter(isActive).length
+    const active = async () => (await atStatement(database, CALLED)).length
 
     const runs = (count: number) => eventually(`${count} statements run`, async () => (await active()) === count)
-    const noneRuns = () => runs(0)
+    const noneRuns = () =>
+      eventually('no statement runs', async () => (await database.sessions()).every((session) => !isActive(session)))
 
     function start(
       identity: string,

@@ -15,7 +15,7 @@ import {
 import { holdNotes } from '../support/hold.js'
 import { HOLD } from '../support/notes.js'
 import { policyFor } from '../support/security-sql.js'
-import { type EngineTarget, eventually, isActive, type TestDatabase } from '../support/test-server.js'
+import { atStatement, type EngineTarget, eventually, type TestDatabase } from '../support/test-server.js'
 
 /** A payment whose note begins with `early` waits, before it is inserted, until the lock is let go. */
 const SETUPS: PerEngine<string> = {
@@ -252,9 +252,7 @@ for (const target of WHOLE_PATH_TARGETS)
       const hold = await holdNotes(database.superuser())
       const waiting = forEngine(WAITING, target.engine)
       try {
-        await killedWhen('early', 'open', async () =>
-          (await database.sessions()).some((session) => isActive(session) && waiting.test(session.query)),
-        )
+        await killedWhen('early', 'open', async () => (await atStatement(database, waiting)).length > 0)
       } finally {
         await hold.release()
       }

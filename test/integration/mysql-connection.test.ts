@@ -6,7 +6,7 @@ import { selfSignedCertificate } from '../support/certificate.js'
 import { outcome, testDriver } from '../support/driver.js'
 import { eventually, MYSQL_TARGETS, type SettingsOverrides } from '../support/mariadb.js'
 import { tcpGate } from '../support/tcp-gate.js'
-import { testSettings } from '../support/test-server.js'
+import { atStatement, testSettings } from '../support/test-server.js'
 import { findMariadb, startThrowawayMariadb } from '../support/throwaway-mariadb.js'
 
 const ENCRYPTED = "SHOW SESSION STATUS LIKE 'Ssl_cipher'"
@@ -52,7 +52,7 @@ for (const target of MYSQL_TARGETS) {
       const db = await database()
       const { run } = testDriver(t, db.reader())
       const running = run('SELECT SLEEP(600)')
-      await eventually('it runs', async () => (await db.sessions()).some(({ query }) => query !== ''))
+      await eventually('it runs', async () => (await atStatement(db, /SLEEP/)).length === 1)
       for (const { pid } of await db.sessions()) await db.query(`KILL CONNECTION ${pid}`)
       assert.equal(outcome(await running).code, 'CONNECTOR_UNAVAILABLE')
       assert.ok((await run('SELECT 1')).ok)
@@ -65,7 +65,7 @@ for (const target of MYSQL_TARGETS) {
       const { run } = testDriver(t, db.reader({ connection: { port: gate.port } }))
       assert.equal(outcome(await run('SELECT 1')).code, 'OK')
       const running = run('SELECT SLEEP(600)')
-      await eventually('it runs', async () => (await db.sessions()).some(({ query }) => query !== ''))
+      await eventually('it runs', async () => (await atStatement(db, /SLEEP/)).length === 1)
       await gate.shut()
       assert.equal(outcome(await running).code, 'CONNECTOR_UNAVAILABLE')
       for (let n = 0; n < 8; n++) assert.equal(outcome(await run('SELECT 1')).code, 'CONNECTOR_UNAVAILABLE')

@@ -3,11 +3,13 @@ import { describe, test } from 'node:test'
 import { Cancellation } from '../../src/engines/engine.js'
 import { outcome, testDriver } from '../support/driver.js'
 import { eventually, POSTGRES_TARGETS, type TestDatabase } from '../support/postgres.js'
+import { atStatement } from '../support/test-server.js'
 
 const SLOW = 'SELECT 1 FROM pg_sleep(600)'
 
 const active = async (db: TestDatabase) => (await db.sessions()).filter((session) => session.state === 'active')
-const runsOneSlow = (db: TestDatabase) => eventually('it runs', async () => (await active(db)).length === 1)
+const runsOneSlow = (db: TestDatabase) =>
+  eventually('it runs', async () => (await atStatement(db, /pg_sleep/)).length === 1)
 const nothingRuns = (db: TestDatabase) => eventually('nothing runs on', async () => (await active(db)).length === 0)
 
 for (const target of POSTGRES_TARGETS) {

@@ -7,6 +7,7 @@ import { selfSignedCertificate } from '../support/certificate.js'
 import { outcome, testDriver } from '../support/driver.js'
 import { EMBEDDED, eventually, POSTGRES_TARGETS, type PostgresTestServer } from '../support/postgres.js'
 import { tcpGate } from '../support/tcp-gate.js'
+import { atStatement } from '../support/test-server.js'
 
 /** What a connection that wants TLS says first. */
 const SSL_REQUEST = 80_877_103
@@ -73,7 +74,7 @@ for (const target of POSTGRES_TARGETS) {
       const { run } = testDriver(t, db.reader({ connection: { port: gate.port } }))
       assert.equal(outcome(await run('SELECT 1')).code, 'OK')
       const running = run('SELECT 1 FROM pg_sleep(600)')
-      await eventually('it runs', async () => (await db.sessions()).some((session) => session.state === 'active'))
+      await eventually('it runs', async () => (await atStatement(db, /pg_sleep/)).length === 1)
       await gate.shut()
       assert.equal(outcome(await running).code, 'CONNECTOR_UNAVAILABLE')
       for (let n = 0; n < 8; n++) assert.equal(outcome(await run('SELECT 1')).code, 'CONNECTOR_UNAVAILABLE')

@@ -49,6 +49,17 @@ export function isActive({ state }: SessionRow): boolean {
   return ['active', 'Query', 'Execute', 'Prepare'].includes(state)
 }
 
+/**
+ * The sessions that are at a statement like this one. A session that is only being prepared runs statements too, and a test that
+ * takes those for its own goes on before its own has begun. A server that tells no texts is taken to run it.
+ */
+export async function atStatement(
+  db: Pick<TestDatabase, 'sessions'>,
+  statement: RegExp,
+): Promise<readonly SessionRow[]> {
+  return (await db.sessions()).filter((row) => isActive(row) && (statement.test(row.query) || row.query === ''))
+}
+
 export interface SettingsOverrides {
   readonly schemas?: readonly string[]
   readonly connection?: Partial<ConnectorSettings['connection']>
