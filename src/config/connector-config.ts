@@ -6,7 +6,7 @@ import type { ConnectorSettings } from '../threads/messages.js'
 import { isLoopback } from './addresses.js'
 import { type DatabaseAddress, parseDatabaseUrl, type TlsMode, type UrlGrammar } from './database-url.js'
 import type { ConfigPath } from './faults.js'
-import { readableFault, readSmallFile } from './files.js'
+import { readableFault, readSmallFile, secretFileFault } from './files.js'
 import { MYSQL_URL } from './mysql-url.js'
 import { POSTGRES_URL } from './postgres-url.js'
 import type { ConnectorInput } from './schema.js'
@@ -21,7 +21,12 @@ export interface ConnectorConfig {
     readonly host: string
     readonly port: number
     readonly user: string
+    /** At most one of the three. The others give the password of each new connection. */
     readonly password?: Secret
+    /** Absolute. */
+    readonly passwordFile?: string
+    /** The words may hold a secret, and show in no dump either. */
+    readonly passwordCommand?: { readonly argv: readonly Secret[]; readonly ttlMs: number }
     readonly database: string
     readonly tls: TlsMode
     /** Absolute. */
@@ -59,7 +64,7 @@ const DEFAULT_SCHEMAS: Readonly<Record<ConnectorInput['type'], readonly string[]
   sqlserver: ['dbo'],
 }
 
-/** Reads secrets from their files and settles the connection. Errors never repeat a secret. */
+/** Settles the connection, and sees whether the files that it names can be read. Errors never repeat a secret. */
 export function resolveConnector(
   input: ConnectorInput,
   folder: string,
@@ -126,14 +131,18 @@ function incapableOf({ type, pool, session_context }: ConnectorInput): Refused |
 
 const ADDRESS_KEYS = ['host', 'port', 'user', 'database'] as const
 
-function readAddress(input: ConnectorInput, folder: string): Result<DatabaseAddress, readonly KeyComplaint[]> {
-  if (input.password !== undefined && input.password_file !== undefined) {
-    return complain('password_file', 'expected password or password_file, not both')
-  }
-  const password = readPassword(input, folder)
-  if (!password.ok) return password
-  const given = password.value === undefined ? {} : { password: password.value }
-  if (input.url === undefined && input.url_file === undefined) return readParts(input, given)
+const PASSWORD_KEYS = ['password', 'password_file', 'password_command'] as const
+
+/** Where the database is, and what is known of its password. */
+type Address = Omit<DatabaseAddress, 'password'> & Password
+type Password = Pick<ConnectorConfig['connection'], 'password' | 'passwordFile' | 'passwordCommand'>
+
+function readAddress(input: ConnectorInput, folder: string): Result<Address, readonly KeyComplaint[]> {
+  const [passwordKey, second] = PASSWORD_KEYS.filter((key) => input[key] !== undefined)
+  if (second !== undefined) return complain(second, `expected one of ${PASSWORD_KEYS.join(', ')}`)
+  const given = readPassword(input, folder)
+  if (!given.ok) return given
+  if (input.url === undefined && input.url_file === undefined) return readParts(input, given.value)
 
   if (input.url !== undefined && input.url_file !== undefined) {
     return complain('url_file', 'expected url or url_file, not both')
@@ -150,22 +159,33 @@ function readAddress(input: ConnectorInput, folder: string): Result<DatabaseAddr
   if (!text.ok) return complain(key, text.error)
   const parsed = parseDatabaseUrl(text.value, URLS[input.type])
   if (!parsed.ok) return complain(key, parsed.error)
-  if (parsed.value.password !== undefined && password.value !== undefined) {
-    return complain(input.password === undefined ? 'password_file' : 'password', 'the url holds a password already')
+  const { password, ...address } = parsed.value
+  if (password === undefined) return ok({ ...address, ...given.value })
+  if (passwordKey !== undefined) return complain(passwordKey, 'the url holds a password already')
+  return ok({ ...address, password: new Secret(password) })
+}
+
+/** A file is looked at here so that a wrong name is a fault of the configuration; what it holds is read by whoever connects. */
+function readPassword(input: ConnectorInput, folder: string): Result<Password, readonly KeyComplaint[]> {
+  const { password, password_file, password_command } = input
+  if (password !== undefined) return ok({ password: new Secret(password) })
+  if (password_file !== undefined) {
+    const passwordFile = resolve(folder, password_file)
+    const fault = secretFileFault(passwordFile, SECRET_FILE_BYTES_MAX)
+    return fault === undefined ? ok({ passwordFile }) : complain('password_file', fault)
   }
-  return ok({ ...parsed.value, ...given })
+  if (password_command === undefined) return ok({})
+  const { command, ttl_seconds } = password_command
+  const argv = command.map((word, i) => new Secret(i === 0 ? programOf(word, folder) : word))
+  return ok({ passwordCommand: { argv, ttlMs: ttl_seconds * 1_000 } })
 }
 
-function readPassword(input: ConnectorInput, folder: string): Result<string | undefined, readonly KeyComplaint[]> {
-  if (input.password_file === undefined) return ok(input.password)
-  const text = readSmallFile(resolve(folder, input.password_file), SECRET_FILE_BYTES_MAX)
-  return text.ok ? text : complain('password_file', text.error)
+/** A name without a slash is looked for where programs are; a path starts at the folder of the file, as every path does. */
+function programOf(word: string, folder: string): string {
+  return word.includes('/') ? resolve(folder, word) : word
 }
 
-function readParts(
-  input: ConnectorInput,
-  password: { readonly password?: string },
-): Result<DatabaseAddress, readonly KeyComplaint[]> {
+function readParts(input: ConnectorInput, password: Password): Result<Address, readonly KeyComplaint[]> {
   const { host, user, database } = input
   if (host === undefined && user === undefined && database === undefined) {
     return complain('url', 'missing: expected url or url_file, or host, user and database')
@@ -179,7 +199,7 @@ function readParts(
 
 function settleTls(
   input: ConnectorInput,
-  address: DatabaseAddress,
+  address: Address,
   folder: string,
 ): Result<ConnectorConfig['connection'], readonly KeyComplaint[]> {
   const parameters = URLS[input.type]
@@ -212,29 +232,29 @@ function settleTls(
   const tlsCaFile = caFile === undefined ? undefined : resolve(folder, caFile)
   const unreadable = tlsCaFile === undefined ? undefined : readableFault(tlsCaFile)
   if (unreadable !== undefined) return complain(caKey, unreadable)
-  const { host, port, user, database, password } = address
-  return ok({
-    host,
-    port,
-    user,
-    ...(password === undefined ? {} : { password: new Secret(password) }),
-    database,
-    tls,
-    ...(tlsCaFile === undefined ? {} : { tlsCaFile }),
-  })
+  const { tls: _said, tlsCaFile: _named, ...rest } = address
+  return ok({ ...rest, tls, ...(tlsCaFile === undefined ? {} : { tlsCaFile }) })
 }
 
-/** What the connector's worker needs. Holds the password in clear: it lives in memory and in messages only. */
+/** What the connector's worker needs. Holds secrets in clear: it lives in memory and in messages only. */
 export function connectorSettings(connector: ConnectorConfig): ConnectorSettings {
-  const { password, ...connection } = connector.connection
+  const { password, passwordCommand, ...connection } = connector.connection
   return {
     id: connector.id,
     engine: connector.type,
-    connection: { ...connection, ...(password === undefined ? {} : { password: password.reveal() }) },
+    connection: {
+      ...connection,
+      ...(password === undefined ? {} : { password: password.reveal() }),
+      ...(passwordCommand === undefined ? {} : { passwordCommand: revealed(passwordCommand) }),
+    },
     schemas: connector.schemas,
     threadsMin: connector.threads.min,
     threadsMax: connector.threads.max,
     sessionContext: connector.sessionContext,
     pool: connector.pool,
   }
+}
+
+function revealed({ argv, ttlMs }: NonNullable<Password['passwordCommand']>) {
+  return { argv: argv.map((word) => word.reveal()), ttlMs }
 }

@@ -30,3 +30,15 @@ export function accessText(error: unknown): string {
   if (code === 'EACCES' || code === 'EPERM') return 'may not be read or written by this user'
   return `cannot be used (${code})`
 }
+
+/**
+ * Why a secret that is read again and again cannot be used now, or undefined when it can: what can be read once alone, such
+ * as a pipe, is no place for one.
+ */
+export function secretFileFault(file: string, bytesMax: number): string | undefined {
+  const unreadable = readableFault(file)
+  if (unreadable !== undefined) return unreadable
+  if (!statSync(file).isFile()) return `${file} is not a regular file, which could be read for each new connection`
+  const text = readSmallFile(file, bytesMax)
+  return text.ok ? undefined : text.error
+}

@@ -4,6 +4,7 @@ import {
   ACQUIRE_TIMEOUT_MS,
   BODY_BYTES_CEILING,
   BODY_BYTES_MAX,
+  COMMAND_WORDS_MAX,
   CONNECTIONS_CEILING,
   CONNECTIONS_MAX,
   IDEMPOTENCY_WINDOW_CEILING_HOURS,
@@ -12,6 +13,8 @@ import {
   IN_FLIGHT_CEILING,
   IN_FLIGHT_MAX,
   LIFETIME_MAX_MS,
+  PASSWORD_TTL_CEILING_S,
+  PASSWORD_TTL_S,
   POOL_CONNECTIONS_CEILING,
   POOL_CONNECTIONS_MAX,
   POOL_TIME_CEILING_MS,
@@ -178,8 +181,25 @@ export const connectorSchema = z
       .describe('The database login; it needs what the policy grants and nothing more.'),
     password: text('text; put a password of digits in quotes')
       .optional()
-      .describe('Better in an environment variable or a file.'),
-    password_file: text('the path of a file').optional().describe('A file that holds the password.'),
+      .describe('Better in an environment variable, or left to one of the next two keys.'),
+    password_file: text('the path of a file')
+      .optional()
+      .describe(
+        'A file that holds the password. It is read for each new connection, so that a new one needs no restart.',
+      ),
+    password_command: z
+      .strictObject({
+        command: z
+          .array(text('the words of a command'), { error: 'expected a list: the program, then its arguments' })
+          .min(1, { error: 'expected a list: the program, then its arguments' })
+          .max(COMMAND_WORDS_MAX, { error: `expected at most ${COMMAND_WORDS_MAX} words` })
+          .describe('The program and its arguments, run without a shell. What it prints is the password.'),
+        ttl_seconds: whole(1, PASSWORD_TTL_CEILING_S)
+          .default(PASSWORD_TTL_S)
+          .describe('How long a password that it printed is used for new connections.'),
+      })
+      .optional()
+      .describe('A command that prints the password, for those that expire.'),
     database: text('the name of a database').optional().describe('The database.'),
     tls: oneOf(['disable', 'require', 'verify', 'strict'])
       .optional()

@@ -112,6 +112,11 @@ export const CONFIG_BYTES_MAX = 1_048_576
 export const CONFIG_NODES_MAX = 100_000
 export const CONFIG_DEPTH_MAX = 32
 export const SECRET_FILE_BYTES_MAX = 65_536
+/** How long a password may take to be had, and for how long one that a command printed is used unless the operator says otherwise. */
+export const PASSWORD_TIMEOUT_MS = 10_000
+export const PASSWORD_TTL_S = 300
+export const PASSWORD_TTL_CEILING_S = 86_400
+export const COMMAND_WORDS_MAX = 64
 /** How far a user may move a limit of `server.limits`, a pool or a thread count. */
 export const BODY_BYTES_CEILING = 67_108_864
 export const IN_FLIGHT_CEILING = 1_000_000

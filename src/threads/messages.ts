@@ -14,7 +14,12 @@ export interface ConnectorSettings {
     readonly host: string
     readonly port: number
     readonly user: string
+    /** At most one of the three. The others are asked for the password of each new connection, where it is opened. */
     readonly password?: string
+    /** Absolute. */
+    readonly passwordFile?: string
+    /** Prints it; `argv` begins with the program, and what it printed is used for `ttlMs`. */
+    readonly passwordCommand?: { readonly argv: readonly string[]; readonly ttlMs: number }
     readonly database: string
     readonly tls: 'disable' | 'require' | 'verify' | 'strict'
     readonly tlsCaFile?: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ENGINE_CAPABILITIES } from '../../src/core/engine-capabilities.js'
-import { forEngine, WHOLE_PATH_TARGETS } from '../support/engines.js'
+import { forEngine, type PerEngine, WHOLE_PATH_TARGETS } from '../support/engines.js'
 import {
   callTool,
   type GatewayFolder,
@@ -10,10 +10,12 @@ import {
   type RunningGateway,
   startGateway,
 } from '../support/gateway.js'
-import { NOTES_POLICY, NOTES_SETUPS } from '../support/notes.js'
+import { NOTES_POLICY, notesSetup } from '../support/notes.js'
 import { policyFor } from '../support/security-sql.js'
 import { type TcpGate, tcpGate } from '../support/tcp-gate.js'
 import { eventually, type TestDatabase } from '../support/test-server.js'
+
+const KILL: PerEngine<string> = { postgres: 'SELECT pg_terminate_backend(?)', mysql: 'KILL ?', sqlserver: 'KILL ?' }
 
 for (const target of WHOLE_PATH_TARGETS)
   describe(`a connector whose database on the ${target.label} server is away`, () => {
@@ -24,7 +26,8 @@ for (const target of WHOLE_PATH_TARGETS)
     let key: string
 
     before(async () => {
-      database = await (await target.start()).createDatabase(forEngine(NOTES_SETUPS, target.engine))
+      const server = await target.start()
+      database = await server.createDatabase(notesSetup(server))
       gate = await tcpGate(database.reader().connection.port)
       await gate.shut()
       const far = database.reader({ connection: { port: gate.port }, pool: { acquireTimeoutMs: 1_000 } })
@@ -135,7 +138,7 @@ for (const target of WHOLE_PATH_TARGETS)
     test('sessions that the server ended are replaced, and no call is lost for longer than one try', async () => {
       for (let n = 0; n < 3; n++) {
         await served('near')
-        const kill = forEngine({ postgres: 'SELECT pg_terminate_backend(?)', mysql: 'KILL ?' }, target.engine)
+        const kill = forEngine(KILL, target.engine)
         const sessions = await database.sessions()
         assert.ok(sessions.length > 0)
         for (const { pid } of sessions) await database.query(kill.replace('?', String(pid))).catch(() => {})

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { chainOf } from '../support/chain-of.js'
-import { forEngine, WHOLE_PATH_TARGETS } from '../support/engines.js'
+import { WHOLE_PATH_TARGETS } from '../support/engines.js'
 import {
   type GatewayFolder,
   post,
@@ -10,7 +10,7 @@ import {
   type SpawnedGateway,
   spawnGateway,
 } from '../support/gateway.js'
-import { NOTES_POLICY, NOTES_SETUPS } from '../support/notes.js'
+import { NOTES_POLICY, notesSetup } from '../support/notes.js'
 import { policyFor } from '../support/security-sql.js'
 
 const CLIENTS = 32
@@ -23,7 +23,8 @@ for (const target of WHOLE_PATH_TARGETS)
     let key: string
 
     before(async () => {
-      const database = await (await target.start()).createDatabase(forEngine(NOTES_SETUPS, target.engine))
+      const server = await target.start()
+      const database = await server.createDatabase(notesSetup(server))
       folder = await prepareGateway({
         connectors: [{ id: 'notes', settings: database.reader(), policy: policyFor(target.engine, NOTES_POLICY) }],
         identities: { reader: { roles: ['reader'] } },

@@ -11,10 +11,10 @@ import {
   startGateway,
 } from '../support/gateway.js'
 import { type Hold, holdNotes } from '../support/hold.js'
-import { HELD_CALL, NOTES_POLICY, NOTES_SETUPS } from '../support/notes.js'
+import { HELD_CALL, NOTES_POLICY, notesSetup } from '../support/notes.js'
 import { runRunku } from '../support/runku-process.js'
 import { policyFor } from '../support/security-sql.js'
-import { eventually, type TestDatabase } from '../support/test-server.js'
+import { atStatement, eventually, type TestDatabase } from '../support/test-server.js'
 
 /** What a call could leave on its session for the next. */
 const STATE_VIEW: PerEngine<string> = {
@@ -28,6 +28,10 @@ CREATE FUNCTION session_state() RETURNS varchar(200) NOT DETERMINISTIC READS SQL
   CONNECTION_ID(), USER(), DATABASE(), @@session.time_zone, @@session.autocommit, @@session.character_set_client,
   @@session.collation_connection, @@session.sql_select_limit, LAST_INSERT_ID());
 CREATE VIEW state AS SELECT 1 AS id, session_state() AS state;
+`,
+  sqlserver: `
+CREATE VIEW state AS SELECT 1 AS id, CONVERT(nvarchar(400), CONCAT_WS(' ', @@SPID, SUSER_SNAME(), DB_NAME(), @@DATEFIRST,
+  @@LANGUAGE, @@TRANCOUNT, @@LOCK_TIMEOUT, CONVERT(nvarchar(100), SESSION_CONTEXT(N'runku.identity')))) AS state
 `,
 }
 const STATE = `
@@ -71,11 +75,12 @@ for (const target of WHOLE_PATH_TARGETS)
     let running: RunningGateway
 
     before(async () => {
-      const setup = `${forEngine(NOTES_SETUPS, target.engine)}${forEngine(STATE_VIEW, target.engine)}`
-      database = await (await target.start()).createDatabase(setup)
+      const server = await target.start()
+      database = await server.createDatabase(`${notesSetup(server)}${forEngine(STATE_VIEW, target.engine)}`)
       const connector = (id: string) => ({
         id,
-        settings: database.reader(),
+        // What is asked at once is to be served, however long a slow server takes over it.
+        settings: database.reader({ pool: { acquireTimeoutMs: 25_000 } }),
         policy: policyFor(target.engine, NOTES_POLICY),
       })
       const policy = policyFor(target.engine, NOTES_POLICY.replace('\nroles:', STATE))
@@ -185,13 +190,13 @@ for (const target of WHOLE_PATH_TARGETS)
 
     test('a killed thread loses only its own calls, each with an answer and an entry, and the next call is served', async () => {
       const before = folder.entries().length
-      const hold: Hold = await holdNotes(database.reader())
+      const hold: Hold = await holdNotes(database.superuser())
       const held = [1, 2, 3].map((id) =>
         callTool(running.endpoint('left'), key('reader'), HELD_CALL.name, HELD_CALL.arguments, `held-${id}`),
       )
       const left = loop('left', 8)
       const right = loop('right', 8)
-      const waiting = async () => (await database.sessions()).filter(({ query }) => query.includes('held')).length
+      const waiting = async () => (await atStatement(database, /held/)).length
       await eventually('three calls wait in the database', async () => (await waiting()) === 3)
       await eventually('both connectors serve', () => left.served() > 100 && right.served() > 100)
       const supervisor = running.gateway.connectors.get('left')

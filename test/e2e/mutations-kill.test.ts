@@ -12,6 +12,7 @@ import {
   type SpawnedGateway,
   spawnGateway,
 } from '../support/gateway.js'
+import { writerOn } from '../support/left-out.js'
 import { policyFor } from '../support/security-sql.js'
 import { eventually, type TestDatabase } from '../support/test-server.js'
 
@@ -29,6 +30,13 @@ CREATE TABLE things (id varchar(40) PRIMARY KEY, request varchar(40) NOT NULL UN
 CREATE TABLE history (request varchar(40) NOT NULL);
 CREATE TRIGGER remember_insert AFTER INSERT ON things FOR EACH ROW INSERT INTO history VALUES (NEW.request);
 CREATE TRIGGER remember_update AFTER UPDATE ON things FOR EACH ROW INSERT INTO history VALUES (NEW.request);
+`,
+  sqlserver: `
+CREATE TABLE things (id varchar(40) PRIMARY KEY, request varchar(40) NOT NULL UNIQUE, number int NOT NULL DEFAULT 0);
+CREATE TABLE history (request varchar(40) NOT NULL);
+GO
+CREATE TRIGGER remember ON things AFTER INSERT, UPDATE AS
+BEGIN SET NOCOUNT ON; INSERT INTO history SELECT request FROM inserted; END
 `,
 }
 const POLICY = `
@@ -58,11 +66,11 @@ for (const target of WHOLE_PATH_TARGETS)
     let key: string
 
     before(async () => {
-      database = await (await target.start()).createDatabase(forEngine(SETUPS, target.engine))
+      const server = await target.start()
+      database = await server.createDatabase(forEngine(SETUPS, target.engine))
+      const settings = writerOn(server, database, { pool: { max: 4 } })
       folder = await prepareGateway({
-        connectors: [
-          { id: 'things', settings: database.writer({ pool: { max: 4 } }), policy: policyFor(target.engine, POLICY) },
-        ],
+        connectors: [{ id: 'things', settings, policy: policyFor(target.engine, POLICY) }],
         identities: { writer: { roles: ['writer'] } },
       })
       key = folder.keys['writer'] ?? ''

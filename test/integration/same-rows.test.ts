@@ -11,6 +11,7 @@ import {
   equalTables,
   insertRows,
 } from '../support/equal-tables.js'
+import { readBack, writerOn } from '../support/left-out.js'
 import { MYSQL_TARGETS, type MysqlTarget } from '../support/mariadb.js'
 import { EMBEDDED } from '../support/postgres.js'
 import { identity, openPath, type RecordedPath } from '../support/recorded-path.js'
@@ -57,22 +58,14 @@ function onSqlserver({ label, start }: SqlserverTarget): Other {
       const server = await start()
       return {
         createDatabase: () =>
-          server.createDatabase(equalTableSql('sqlserver', '') + (server.tellsWritten ? '' : TRIGGERS)),
-        login: (db) => (server.tellsWritten ? db.writer() : db.superuser()),
+          server.createDatabase(equalTableSql('sqlserver', '') + readBack(server, ['items', 'parts'])),
+        login: (db) => writerOn(server, db),
         lacks: (call) => (server.collates ? undefined : lackingCollations(call)),
         unshown: server.writesBytes ? [] : ['bin'],
       }
     },
   }
 }
-
-/**
- * Of a table with one, nothing that a statement wrote is asked of the statement itself. What does not tell that does not
- * tell every login of triggers either.
- */
-const TRIGGERS = ['items', 'parts']
-  .map((name) => `\nGO\nCREATE TRIGGER ${name}_seen ON ${name} AFTER INSERT, UPDATE AS RETURN`)
-  .join('')
 
 /** The patterns, and the only column with cells so long that they are cut. */
 function lackingCollations({ tool, args }: EqualCall): string | undefined {

@@ -25,12 +25,18 @@ import {
   storedOn,
 } from '../support/injection-sql.js'
 import { identity, openPath, type RecordedPath } from '../support/recorded-path.js'
-import { ENGINES, isGenuine, readingBack } from '../support/security-engines.js'
+import { ENGINES, isGenuine, readingBack, spelledFor } from '../support/security-engines.js'
 import { checksumOf } from '../support/security-sql.js'
 import type { TestDatabase, TestServer } from '../support/test-server.js'
 
 const READER = identity('reader', ['reader'])
 const ALLOWED = /^(?:OK|ARGUMENT_[A-Z]+|ROW_NOT_FOUND|CONFLICT_EXPECTED|DB_VALUE|DB_CONSTRAINT|TOOL_UNKNOWN)$/
+
+/**
+ * What merely speaks the protocol of SQL Server says of a text that a code page does not have, as of most things, that
+ * something failed.
+ */
+const ALLOWED_OF_CODE_PAGE = /^(?:OK|ARGUMENT_[A-Z]+|ROW_NOT_FOUND|CONFLICT_EXPECTED|DB_CONSTRAINT|DB_ERROR)$/
 
 const LONE_BACKSLASH = /(?<!\\)(?:\\\\)*\\$/
 
@@ -67,7 +73,7 @@ for (const engine of ENGINES) {
     ])
     before(async () => {
       server = await engine.start()
-      plain = await server.createDatabase(plainSetup(engine.engine))
+      plain = await server.createDatabase(spelledFor(server, plainSetup(engine.engine)))
       const policy = plainPolicy(engine.engine)
       path = await openPath({ settings: plain.writer(), policy, ...readingBack(server) })
     })
@@ -94,7 +100,8 @@ for (const engine of ENGINES) {
               if (mayWrite(tool) && (at + i) % 6 > 0) continue
               const seen = await path.call(READER, tool.name, put(text))
               calls++
-              assert.match(seen.code, ALLOWED, `${tool.name} ${place} ${JSON.stringify(text.slice(0, 40))}`)
+              const ends = !isGenuine(server) && place.includes('chinese') ? ALLOWED_OF_CODE_PAGE : ALLOWED
+              assert.match(seen.code, ends, `${tool.name} ${place} ${JSON.stringify(text.slice(0, 40))}`)
               if (takes === 'name') assert.match(seen.code, /^ARGUMENT_/, `${tool.name} ${place} ${text}`)
               for (const statement of seen.statements) {
                 ordinary.add(statement.text.replace(/[$@]p?\d+/g, '$'))

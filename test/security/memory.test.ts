@@ -10,7 +10,7 @@ import {
   spawnGateway,
   type ToolAnswer,
 } from '../support/gateway.js'
-import { ENGINES } from '../support/security-engines.js'
+import { ENGINES, isGenuine } from '../support/security-engines.js'
 import { numbers, policyFor } from '../support/security-sql.js'
 import type { TestDatabase, TestServer } from '../support/test-server.js'
 
@@ -23,6 +23,8 @@ const RESPONSE_CHARS = 24_000
 const GROWTH_BYTES_MAX = 300_000_000
 
 const columns = Array.from({ length: WIDE_COLUMNS }, (_, i) => `c${i}`)
+/** Made of their digits. */
+const BYTES = `CONVERT(varbinary(max), REPLICATE(CONVERT(varchar(max), 'ab'), ${HUGE_BYTES}), 2)`
 const SETUP: PerEngine<string> = {
   postgres: `
 CREATE TABLE huge (id int PRIMARY KEY, body text, raw bytea, doc jsonb, list text[]);
@@ -46,6 +48,20 @@ INSERT INTO wide SELECT i + 1000 * thousands, ${columns.map((name) => `REPEAT('$
 CREATE TABLE keyed (body longtext, id int);
 INSERT INTO keyed SELECT CONCAT(REPEAT('k', ${KEY_BYTES}), i), i FROM ${numbers('mysql', 1, 2)};
 CREATE PROCEDURE bodies() READS SQL DATA SELECT body FROM huge;
+`,
+  sqlserver: `
+CREATE TABLE huge (id int PRIMARY KEY, body nvarchar(max), raw varbinary(max), doc varbinary(max), list image);
+INSERT INTO huge SELECT i, REPLICATE(CONVERT(nvarchar(max), N'é'), ${HUGE_BYTES / 2}), ${BYTES}, ${BYTES}, ${BYTES}
+  FROM ${numbers('sqlserver', 1, 2)};
+CREATE TABLE wide (id int PRIMARY KEY, ${columns.map((name) => `${name} varchar(250)`).join(', ')});
+INSERT INTO wide SELECT i + 1000 * thousands, ${columns.map((name) => `REPLICATE('${name} ', 50)`).join(', ')}
+  FROM ${numbers('sqlserver', 1, 1_000)}
+  CROSS JOIN (SELECT i AS thousands FROM ${numbers('sqlserver', 0, WIDE_ROWS / 1_000 - 1)}) AS others;
+CREATE TABLE keyed (body nvarchar(max), id int);
+INSERT INTO keyed SELECT CONCAT(REPLICATE(CONVERT(nvarchar(max), N'k'), ${KEY_BYTES / 2}), i), i FROM ${numbers('sqlserver', 1, 2)}
+GO
+CREATE PROCEDURE bodies AS BEGIN SET NOCOUNT ON; SELECT body FROM huge; END
+GO
 `,
 }
 const POLICY = `
@@ -95,7 +111,22 @@ const CELL_BYTES_MAX: PerEngine<{ readonly read: string; readonly write: (bytes:
     read: 'SELECT @@GLOBAL.max_allowed_packet',
     write: (bytes) => `SET GLOBAL max_allowed_packet = ${bytes}`,
   },
+  sqlserver: undefined,
 }
+
+/** No text of SQL Server has extremes. */
+const EXTREMES: PerEngine<readonly { readonly fn: string; readonly column: string }[]> = {
+  postgres: [{ fn: 'max', column: 'body' }],
+  mysql: [{ fn: 'max', column: 'body' }],
+  sqlserver: [],
+}
+
+const ENDED = /^(?:RESULT_TOO_LARGE|OVERLOADED|TIMEOUT)/
+/**
+ * What merely speaks the protocol of SQL Server does not end what it is told to. Its connections are cut off, and calls wait
+ * for new ones, some for too long.
+ */
+const ENDED_ELSEWHERE = /^(?:RESULT_TOO_LARGE|OVERLOADED|TIMEOUT|CONNECTOR_UNAVAILABLE)/
 
 // One server of each kind is enough: what is measured is the gateway.
 for (const engine of oneOfEachKind(ENGINES)) {
@@ -139,7 +170,9 @@ for (const engine of oneOfEachKind(ENGINES)) {
       assert.ok(memory.peak - idleBytes < GROWTH_BYTES_MAX, `grew by ${Math.round((memory.peak - idleBytes) / 1e6)} MB`)
     }
 
-    test('gives the first characters of a huge text, and null for what cannot be shortened, and says so', async () => {
+    test('gives the first characters of a huge text, and null for what cannot be shortened, and says so', async (t) => {
+      // What merely speaks the protocol of SQL Server lacks the collation that texts are cut by.
+      if (!isGenuine(server)) return t.diagnostic('left out, since the server is not SQL Server itself: long texts')
       for (const [tool, args] of [
         ['get_huge_by_pk', { id: 1 }],
         ['search_huge', { filters: [{ column: 'id', op: 'eq', value: '1' }] }],
@@ -158,7 +191,8 @@ for (const engine of oneOfEachKind(ENGINES)) {
       await assertSmall()
     })
 
-    test('does not gather huge cells for many callers at once', async () => {
+    test('does not gather huge cells for many callers at once', async (t) => {
+      if (!isGenuine(server)) return t.diagnostic('left out, since the server is not SQL Server itself: long texts')
       const answers = await Promise.all(Array.from({ length: 12 }, () => call('search_huge', {})))
       // A database that is slow to cut what is huge may keep some waiting for too long, and they are told so.
       const served = answers.filter(({ text }) => !/^(?:OVERLOADED|TIMEOUT)/.test(text))
@@ -168,10 +202,12 @@ for (const engine of oneOfEachKind(ENGINES)) {
     })
 
     test('counts, compares and finds the extremes of huge cells without reading them out', async () => {
-      const metrics = [{ fn: 'count' }, { fn: 'max', column: 'body' }, { fn: 'count_distinct', column: 'body' }]
+      const extremes = forEngine(EXTREMES, engine.engine)
+      const metrics = [{ fn: 'count' }, ...extremes, { fn: 'count_distinct', column: 'body' }]
       const { rows } = resultOf(await call('aggregate_huge', { metrics }))
       assert.equal(rows[0]?.['count'], 2)
-      assert.ok(String(rows[0]?.['max_body']).length <= RESPONSE_CHARS)
+      assert.equal(rows[0]?.['count_distinct_body'], 1)
+      if (extremes.length > 0) assert.match(String(rows[0]?.['max_body']), /^é+$/)
       await assertSmall()
     })
 
@@ -192,7 +228,7 @@ for (const engine of oneOfEachKind(ENGINES)) {
     test('gives the first characters of what a routine returns, or ends its call, and gathers it for nobody', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => call('bodies', {})))
       for (const answer of answers) {
-        if (answer.isError) assert.match(answer.text, /^(?:RESULT_TOO_LARGE|OVERLOADED|TIMEOUT)/)
+        if (answer.isError) assert.match(answer.text, isGenuine(server) ? ENDED : ENDED_ELSEWHERE)
         else assert.match(String(resultOf(answer).rows[0]?.['body']), /^é+$/)
       }
       await assertSmall()

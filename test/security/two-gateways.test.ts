@@ -13,7 +13,7 @@ import {
   spawnGateway,
   startGateway,
 } from '../support/gateway.js'
-import { ENGINES } from '../support/security-engines.js'
+import { ENGINES, spelledFor, type Writable, writable } from '../support/security-engines.js'
 import { numbers, policyFor } from '../support/security-sql.js'
 import type { TestDatabase } from '../support/test-server.js'
 import { evened, IDENTITIES, STRANGE_WORDS, twoDatabases } from '../support/two-databases.js'
@@ -39,15 +39,18 @@ const SAMPLES: Samples = new Map([
   ['due', ['2024-06-02']],
 ])
 
+/** Tables whose rows the policy lets callers write, without the one that has a trigger. */
+const WRITTEN = ['customers', 'orders', 'ledger', 'visits', 'letters']
+
 /** Changes that no constraint which sees something hidden can decide: they are made, and those of other tools are undone. */
 const MADE: ReadonlySet<string> = new Set([
   ...['update_tickets_by_pk', 'soft_delete_tickets_by_pk', 'update_letters_by_pk', 'soft_delete_letters_by_pk'],
   ...['create_letters', 'file_note', 'swap'],
 ])
 
-function prepare(database: TestDatabase, policy: string): Promise<GatewayFolder> {
+function prepare({ login }: Writable, database: TestDatabase, policy: string): Promise<GatewayFolder> {
   return prepareGateway({
-    connectors: [{ id: 'shop', settings: database.writer({ pool: { max: 1 } }), policy }],
+    connectors: [{ id: 'shop', settings: login(database, { pool: { max: 1 } }), policy }],
     identities: Object.fromEntries(IDENTITIES.map(({ name, roles, claims }) => [name, { roles, claims }])),
   })
 }
@@ -115,8 +118,10 @@ for (const engine of ENGINES) {
     for (const variant of variants) {
       test(`${variant.name}: replies and entries are the same, byte for byte`, async (t) => {
         const server = await engine.start()
-        const databases = [await server.createDatabase(left), await server.createDatabase(variant.setup)]
-        const folders = await Promise.all(databases.map((database) => prepare(database, policy)))
+        const changed = writable(server, WRITTEN)
+        const create = (setup: string) => server.createDatabase(`${spelledFor(server, setup)}${changed.triggers}`)
+        const databases = [await create(left), await create(variant.setup)]
+        const folders = await Promise.all(databases.map((database) => prepare(changed, database, policy)))
         const running: RunningGateway[] = []
         const names = variant.identities.map(({ name }) => name)
         const replies: string[][] = []
@@ -210,6 +215,34 @@ FROM ${numbers('mysql', 1, 20)};
 INSERT INTO rooms SELECT 'other', 100 + i, CONCAT('SENTINELSCOPE ', i), i, 77, 'other' FROM ${numbers('mysql', 1, 20)};
 INSERT INTO hidden_table_three SELECT i, i, 'SENTINELTABLE' FROM ${numbers('mysql', 1, 5)};
 `,
+  sqlserver: `
+CREATE TABLE rooms (
+  hidden_name_one nvarchar(80) NOT NULL, id int PRIMARY KEY, label nvarchar(80), hidden_name_two int, floor int,
+  kind nvarchar(20) CONSTRAINT hidden_kinds CHECK (kind IN ('hidden_label_five', 'other')));
+CREATE UNIQUE INDEX hidden_number ON rooms (hidden_name_two) WHERE hidden_name_two IS NOT NULL;
+CREATE INDEX hidden_index_four ON rooms (hidden_name_one, floor);
+CREATE TABLE hidden_table_three (id int PRIMARY KEY, room_id int REFERENCES rooms (id), body nvarchar(80));
+${[
+  ["'rooms', 'column', 'hidden_name_two'", 'SENTINELCOMMENT'],
+  ["'rooms', 'column', 'label'", 'not SENTINELCOMMENT but HIDDEN_NAME_ONE'],
+  ["'rooms'", 'see "hidden_name_two": SENTINELCOMMENT'],
+  ["'hidden_table_three'", 'SENTINELCOMMENT'],
+]
+  .map(([on, text]) => `EXEC sp_addextendedproperty 'MS_Description', N'${text}', 'schema', 'dbo', 'table', ${on};`)
+  .join('\n')}
+INSERT INTO rooms SELECT CONCAT('SENTINELCELL ', i), i, CONCAT('room ', i), 918273645 + i, i % 3, 'hidden_label_five'
+FROM ${numbers('sqlserver', 1, 20)};
+INSERT INTO rooms SELECT 'other', 100 + i, CONCAT('SENTINELSCOPE ', i), i, 77, 'other' FROM ${numbers('sqlserver', 1, 20)};
+INSERT INTO hidden_table_three SELECT i, i, 'SENTINELTABLE' FROM ${numbers('sqlserver', 1, 5)}
+GO
+CREATE PROCEDURE inspect @room int AS
+BEGIN
+  SET NOCOUNT ON;
+  IF @room > 50 THROW 50000, 'SENTINELCELL hidden_name_one', 1;
+  SELECT r.label, r.hidden_name_one FROM rooms AS r WHERE r.id = @room;
+END
+GO
+`,
 }
 const GUARDED_POLICY = `
 version: 1
@@ -236,9 +269,10 @@ describe('what is hidden', () => {
   for (const engine of ENGINES) {
     test(`stands in no reply, entry, line or log, on ${engine.label}`, async () => {
       const server = await engine.start()
-      const database = await server.createDatabase(forEngine(GUARDED, engine.engine))
+      const { triggers, login } = writable(server, ['rooms'])
+      const database = await server.createDatabase(`${forEngine(GUARDED, engine.engine)}${triggers}`)
       const folder = await prepareGateway({
-        connectors: [{ id: 'shop', settings: database.writer(), policy: policyFor(engine.engine, GUARDED_POLICY) }],
+        connectors: [{ id: 'shop', settings: login(database), policy: policyFor(engine.engine, GUARDED_POLICY) }],
         identities: {
           reader: { roles: ['reader'], claims: new Map([['floors', [0, 1, 2]]]) },
           lost: { roles: ['reader'] },

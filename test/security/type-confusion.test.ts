@@ -31,7 +31,7 @@ import {
   startGateway,
   type ToolAnswer,
 } from '../support/gateway.js'
-import { ENGINES, isGenuine } from '../support/security-engines.js'
+import { ENGINES, isGenuine, writable } from '../support/security-engines.js'
 import { checksumOf } from '../support/security-sql.js'
 import type { TestDatabase } from '../support/test-server.js'
 
@@ -53,12 +53,12 @@ function isWritten(type: string, takes: Takes, token: string): boolean {
 }
 
 const SHAPE_ENDS = /^(?:ARGUMENT_|ROW_NOT_FOUND|DB_CONSTRAINT|DB_VALUE)/
-const SHAPE_ENDS_ELSEWHERE = /^(?:ARGUMENT_|ROW_NOT_FOUND|DB_CONSTRAINT|DB_VALUE|DB_ERROR)/
+/** What SQL Server takes for a moment, and what merely speaks its protocol does not. */
+const TAKEN_BY_GENUINE: ReadonlySet<string> = new Set(['"May 31 2024 10AM"'])
 
 for (const engine of ENGINES) {
   const columns = forEngine(COLUMNS, engine.engine)
   describe(`values of the wrong type through a running gateway on ${engine.label}`, () => {
-    /** What merely speaks the protocol of SQL Server cannot return what a write makes: there, no change ends well. */
     let genuine: boolean
     let database: TestDatabase
     let folder: GatewayFolder
@@ -68,9 +68,10 @@ for (const engine of ENGINES) {
     before(async () => {
       const server = await engine.start()
       genuine = isGenuine(server)
-      database = await server.createDatabase(confusedSetup(engine.engine))
+      const { triggers, login } = writable(server, ['kinds', 'lenient'])
+      database = await server.createDatabase(`${confusedSetup(engine.engine)}${triggers}`)
       folder = await prepareGateway({
-        connectors: [{ id: 'kinds', settings: database.writer(), policy: confusedPolicy(engine.engine) }],
+        connectors: [{ id: 'kinds', settings: login(database), policy: confusedPolicy(engine.engine) }],
         identities: { reader: { roles: ['reader'] } },
       })
       gateway = await startGateway(folder)
@@ -118,8 +119,7 @@ for (const engine of ENGINES) {
     }
 
     for (const [type, { takes }] of Object.entries(columns)) {
-      test(`${type}: a value is written exactly when its grammar has it, and null where the column takes none`, async (t) => {
-        if (!genuine) t.diagnostic('left out, since the server is not SQL Server itself: values that are written')
+      test(`${type}: a value is written exactly when its grammar has it, and null where the column takes none`, async () => {
         const kept = await checksumOf(database)
         for (const token of TOKENS) {
           for (const [tool, args] of [
@@ -130,8 +130,9 @@ for (const engine of ENGINES) {
             const said = /(ARGUMENT_[A-Z]+|DB_[A-Z]+|"affected_rows")/.exec(text)?.[1] ?? text
             const place = `${tool} ${args}: ${text.slice(0, 200)}`
             if (!isWritten(type, takes, token)) assert.match(said, /^ARGUMENT_/, place)
+            // What merely speaks the protocol of SQL Server cannot show the bytes that were written.
+            else if (!genuine && type === 'bytes') assert.match(said, /^(?:"affected_rows"|DB_ERROR)$/, place)
             // As above; and text with a NUL is JSON, which the database is to judge.
-            else if (!genuine) assert.match(said, /^(?:DB_ERROR|ROW_NOT_FOUND|"affected_rows")$/, place)
             else if (/unknown|json/.test(type) || (type === 'interval' && token === '"infinity"'))
               assert.match(said, /^(?:"affected_rows"|DB_VALUE)$/, place)
             else assert.equal(said, '"affected_rows"', place)
@@ -142,17 +143,14 @@ for (const engine of ENGINES) {
     }
 
     for (const [column, { exact, lenient }] of Object.entries(forEngine(LENIENT, engine.engine))) {
-      test(`${column}: what the database itself would take for the value is refused, or finds nothing`, async (t) => {
-        if (!genuine) t.diagnostic('left out, since the server is not SQL Server itself: what a change expects')
-        const asked = (token: string): readonly (readonly [string, string])[] =>
-          genuine ? [...found(token), expecting(token)] : found(token)
-        const found = (token: string): readonly (readonly [string, string])[] => [
+      test(`${column}: what the database itself would take for the value is refused, or finds nothing`, async () => {
+        const asked = (token: string): readonly (readonly [string, string])[] => [
           ['search_lenient', `{"filters":[{"column":"${column}","op":"eq","value":${token}}]}`],
           ['search_lenient', `{"filters":[{"column":"${column}","op":"in","values":[${token}]}]}`],
-        ]
-        const expecting = (token: string): readonly [string, string] => [
-          'update_lenient_by_pk',
-          `{"id":1,"values":{"${column}":null},"expected":{"${column}":${token}},"dry_run":true}`,
+          [
+            'update_lenient_by_pk',
+            `{"id":1,"values":{"${column}":null},"expected":{"${column}":${token}},"dry_run":true}`,
+          ],
         ]
         for (const [tool, args] of asked(exact)) {
           assert.match((await raw(tool, args)).text, /"(?:row_count|affected_rows)":1\b/, args)
@@ -161,8 +159,10 @@ for (const engine of ENGINES) {
           // The parsed JSON is text for strings, and what the database reads the same way for all else.
           const parsed: unknown = JSON.parse(token)
           const given = typeof parsed === 'string' ? literal(engine.engine, parsed) : token
-          const taken = await database.query(`SELECT id FROM lenient WHERE ${column} = ${given}`)
-          assert.deepEqual(taken, [['1']], `the database does not take ${given} for ${exact}`)
+          if (genuine || !TAKEN_BY_GENUINE.has(token)) {
+            const taken = await database.query(`SELECT id FROM lenient WHERE ${column} = ${given}`)
+            assert.deepEqual(taken, [['1']], `the database does not take ${given} for ${exact}`)
+          }
           for (const [tool, args] of asked(token)) {
             const { text } = await raw(tool, args)
             assert.match(
@@ -248,11 +248,7 @@ for (const engine of ENGINES) {
             const answer = await callTool(endpoint, key, tool.name, put(shape))
             calls++
             if (answer.isError)
-              assert.match(
-                answer.text,
-                genuine ? SHAPE_ENDS : SHAPE_ENDS_ELSEWHERE,
-                `${tool.name} ${path} ${JSON.stringify(shape)}: ${answer.text}`,
-              )
+              assert.match(answer.text, SHAPE_ENDS, `${tool.name} ${path} ${JSON.stringify(shape)}: ${answer.text}`)
           }
         }
       }

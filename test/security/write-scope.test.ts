@@ -11,7 +11,7 @@ import {
   startGateway,
   type ToolAnswer,
 } from '../support/gateway.js'
-import { ENGINES } from '../support/security-engines.js'
+import { ENGINES, writable } from '../support/security-engines.js'
 import { numbers, policyFor } from '../support/security-sql.js'
 import type { TestDatabase } from '../support/test-server.js'
 
@@ -32,21 +32,34 @@ FROM ${numbers('mysql', 1, 40)};
 CREATE TABLE \`lines\` (page varchar(40), tenant varchar(40), body text);
 INSERT INTO \`lines\` SELECT CONCAT('page ', i % 2), IF(i <= 6, 'acme', 'beta'), 'line' FROM ${numbers('mysql', 1, 12)};
 `,
+  sqlserver: `
+CREATE TABLE notes (
+  id int PRIMARY KEY, tenant nvarchar(40) NOT NULL, body nvarchar(200), level int, gone bit NOT NULL DEFAULT 0,
+  stamp nvarchar(40), hidden nvarchar(40));
+INSERT INTO notes SELECT i, IIF(i <= 20, 'acme', 'beta'), CONCAT('note ', i), i % 5, IIF(i % 10 = 0, 1, 0), 'old',
+  CONCAT('SENTINEL ', i)
+FROM ${numbers('sqlserver', 1, 40)};
+CREATE TABLE lines (page nvarchar(40), tenant nvarchar(40), body nvarchar(200));
+INSERT INTO lines SELECT CONCAT('page ', i % 2), IIF(i <= 6, 'acme', 'beta'), 'line' FROM ${numbers('sqlserver', 1, 12)};
+`,
 }
 /** How the same is asked of either engine, past the gateway. */
 const ROW_OF: PerEngine<string> = {
   postgres: 'SELECT tenant, body, level, gone, stamp, hidden FROM notes WHERE id = $1',
   mysql: 'SELECT tenant, body, level, gone, stamp, hidden FROM notes WHERE id = ?',
+  sqlserver: 'SELECT tenant, body, level, gone, stamp, hidden FROM notes WHERE id = @p1',
 }
 const LINES_CHANGED: PerEngine<string> = {
   postgres: "SELECT count(*) FROM lines WHERE body <> 'line'",
   mysql: "SELECT COUNT(*) FROM `lines` WHERE body <> 'line'",
+  sqlserver: "SELECT COUNT(*) FROM lines WHERE body <> 'line'",
 }
 const ONE_LINE_LESS: PerEngine<string> = {
   postgres: "DELETE FROM lines WHERE ctid = (SELECT min(ctid) FROM lines WHERE tenant = 'acme' AND page = 'page 1')",
   mysql: "DELETE FROM `lines` WHERE tenant = 'acme' AND page = 'page 1' LIMIT 1",
+  sqlserver: "DELETE TOP (1) FROM lines WHERE tenant = 'acme' AND page = 'page 1'",
 }
-const FALSE: PerEngine<string> = { postgres: 'f', mysql: '0' }
+const FALSE: PerEngine<string> = { postgres: 'f', mysql: '0', sqlserver: 'false' }
 const POLICY = `
 version: 1
 tables:
@@ -73,10 +86,12 @@ for (const engine of ENGINES) {
     let folder: GatewayFolder
     let gateway: RunningGateway
     before(async () => {
-      database = await (await engine.start()).createDatabase(forEngine(SETUP, engine.engine))
+      const server = await engine.start()
+      const { triggers, login } = writable(server, ['notes', 'lines'])
+      database = await server.createDatabase(`${forEngine(SETUP, engine.engine)}${triggers}`)
       folder = await prepareGateway({
         connectors: [
-          { id: 'notes', settings: database.writer({ pool: { max: 1 } }), policy: policyFor(engine.engine, POLICY) },
+          { id: 'notes', settings: login(database, { pool: { max: 1 } }), policy: policyFor(engine.engine, POLICY) },
         ],
         identities: {
           acme: { roles: ['writer'], claims: CLAIMS('acme') },

@@ -13,8 +13,8 @@ export interface CommitGate {
   stop(): Promise<void>
 }
 
-/** As it stands in PostgreSQL's message that has it parsed, and in MySQL's packet of a query. */
-const COMMITS = [Buffer.from('\0COMMIT\0'), Buffer.from('\x03COMMIT')]
+/** As it stands in PostgreSQL's message that has it parsed, in MySQL's packet of a query, and in SQL Server's batch. */
+const COMMITS = [Buffer.from('\0COMMIT\0'), Buffer.from('\x03COMMIT'), Buffer.from('COMMIT TRANSACTION', 'utf16le')]
 
 type State = 'passing' | 'cut at the answer' | 'held'
 
@@ -48,11 +48,13 @@ export async function commitGate(targetPort: number): Promise<CommitGate> {
     })
     far.on('data', (chunk) => {
       if (state === 'cut at the answer') near.destroy()
+      else if (near.destroyed) far.end()
       else near.write(chunk)
     })
     near.on('close', () => {
       if (late === undefined) far.destroy()
-      else far.end(late)
+      // It stays until the server has answered: one that sees it go first may never look at the last thing it said.
+      else far.write(late)
     })
     far.on('close', () => near.destroy())
   })

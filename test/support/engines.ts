@@ -11,13 +11,10 @@ export const ENGINE_TARGETS: readonly EngineTarget[] = [...POSTGRES_TARGETS, ...
 export const WHOLE_PATH_TARGETS: readonly EngineTarget[] = [EMBEDDED, ...MYSQL_TARGETS, ...SQLSERVER_TARGETS]
 
 /** What a test keeps once for each engine, such as its SQL. */
-export type PerEngine<T> = Readonly<Record<'postgres' | 'mysql', T>> & { readonly sqlserver?: T }
+export type PerEngine<T> = Readonly<Record<EngineName, T>>
 
 export function forEngine<T>(map: PerEngine<T>, engine: EngineName): T {
-  if (engine !== 'sqlserver') return map[engine]
-  // A server of this engine is there only where the environment names one, and then every test is to run on it.
-  if (map.sqlserver === undefined) throw new Error('this test has nothing for SQL Server yet')
-  return map.sqlserver
+  return map[engine]
 }
 
 /** The first server of each kind: enough where what is tested is not the server. */

@@ -61,7 +61,7 @@ export function must<T>(result: Result<T, unknown>): T {
 }
 
 function connectorYaml({ id, settings, more }: TestConnector): string {
-  const { host, port, user, password = '', database } = settings.connection
+  const { host, port, user, database } = settings.connection
   const { mode, max, acquireTimeoutMs } = settings.pool
   return [
     `  - id: ${id}`,
@@ -69,7 +69,7 @@ function connectorYaml({ id, settings, more }: TestConnector): string {
     `    host: ${JSON.stringify(host)}`,
     `    port: ${port}`,
     `    user: ${JSON.stringify(user)}`,
-    `    password: ${JSON.stringify(password)}`,
+    `    ${passwordYaml(settings.connection)}`,
     `    database: ${JSON.stringify(database)}`,
     '    tls: disable',
     `    schemas: ${JSON.stringify(settings.schemas)}`,
@@ -77,6 +77,13 @@ function connectorYaml({ id, settings, more }: TestConnector): string {
     `    session_context: ${settings.sessionContext}`,
     ...(more === undefined ? [] : [`    ${more}`]),
   ].join('\n')
+}
+
+function passwordYaml({ password = '', passwordFile, passwordCommand }: ConnectorSettings['connection']): string {
+  if (passwordFile !== undefined) return `password_file: ${JSON.stringify(passwordFile)}`
+  if (passwordCommand === undefined) return `password: ${JSON.stringify(password)}`
+  const { argv, ttlMs } = passwordCommand
+  return `password_command: { command: ${JSON.stringify(argv)}, ttl_seconds: ${ttlMs / 1_000} }`
 }
 
 /** Writes the folder. Nothing runs yet. */

@@ -1,10 +1,15 @@
-import type { PerEngine } from './engines.js'
+import { forEngine, type PerEngine } from './engines.js'
+import { isGenuine } from './security-engines.js'
+import { numbers } from './security-sql.js'
+import type { TestServer } from './test-server.js'
 
 /**
  * A database for whole-path tests: a table with a column of every kind, with NULLs and long cells; rows of four tenants;
  * a view whose query waits for as long as a test holds the advisory lock `HOLD`, and one that is slow by itself.
  */
 export const HOLD = 4711
+/** SQL Server's table of one row that is held in the place of a lock with a number. */
+export const LATCH = 'CREATE TABLE latch (id int PRIMARY KEY); INSERT INTO latch VALUES (1);'
 
 export const NOTES_SETUP = `
 CREATE TYPE mood AS ENUM ('calm', 'loud');
@@ -95,7 +100,78 @@ CREATE VIEW slow AS SELECT 1 AS id, SLEEP(25) AS slept;
 ANALYZE TABLE notes, links;
 `
 
-export const NOTES_SETUPS: PerEngine<string> = { postgres: NOTES_SETUP, mysql: MYSQL_NOTES_SETUP }
+/**
+ * The same for SQL Server, where no view can wait by itself: `held` waits for whoever has the table `latch`, and `slow` counts
+ * until its time has passed. What merely speaks the protocol neither cuts long cells nor shows bytes, and has neither here.
+ */
+function sqlserverNotesSetup(genuine: boolean): string {
+  const [body, raw, times] = genuine
+    ? ['nvarchar(max)', 'varbinary(max)', 900]
+    : ['nvarchar(4000)', 'varchar(200)', 400]
+  return `
+CREATE TABLE notes (
+  id int PRIMARY KEY,
+  tenant nvarchar(40) NOT NULL,
+  title nvarchar(200),
+  body ${body},
+  amount decimal(12,2),
+  big bigint,
+  mood varchar(4) CHECK (mood IN ('calm', 'loud')),
+  active bit,
+  weight float,
+  day date,
+  moment datetimeoffset(6),
+  plain datetime2(6),
+  uid uniqueidentifier,
+  took time(6),
+  tags nvarchar(200),
+  attributes nvarchar(200),
+  raw ${raw},
+  secret nvarchar(200)
+);
+INSERT INTO notes
+SELECT i, CASE i % 4 WHEN 0 THEN 'acme' WHEN 1 THEN 'bolt' WHEN 2 THEN 'cone' ELSE 'dune' END, CONCAT('note ', i),
+       CASE WHEN i % 10 = 3 THEN REPLICATE(CONVERT(nvarchar(max), 'long text '), ${times}) ELSE 'short' END,
+       i * 1.25, 9007199254740993 + i, CASE i % 2 WHEN 0 THEN 'calm' ELSE 'loud' END, 1 - i % 2, i / 7e0,
+       DATEADD(day, i, CONVERT(date, '2024-01-01')),
+       DATEADD(hour, i, CONVERT(datetimeoffset(6), '2024-01-01 10:00:00 +00:00')),
+       DATEADD(hour, i, CONVERT(datetime2(6), '2024-01-01 10:00:00')),
+       CONVERT(uniqueidentifier, CONCAT('00000000-0000-4000-8000-', RIGHT(CONCAT('000000000000', i), 12))),
+       DATEADD(minute, i, CONVERT(time(6), '00:00:00')),
+       CONCAT('["t', i, '",null]'), CONCAT('{"n":', i, '}'), CONVERT(${raw}, REPLICATE('x', i)), CONCAT('secret ', i)
+FROM ${numbers('sqlserver', 1, 120)};
+INSERT INTO notes (id, tenant) VALUES (121, 'acme');
+CREATE TABLE links (
+  note_id int NOT NULL REFERENCES notes (id),
+  place nvarchar(40) NOT NULL,
+  PRIMARY KEY (note_id, place)
+);
+INSERT INTO links SELECT id, CONCAT('p', id) FROM notes WHERE id <= 20;
+${LATCH}
+GO
+CREATE VIEW held AS SELECT id, 1 AS waited FROM dbo.latch WITH (READCOMMITTEDLOCK)
+GO
+CREATE FUNCTION dawdle(@ms int) RETURNS int AS
+BEGIN
+  DECLARE @until datetime2 = DATEADD(millisecond, @ms, SYSUTCDATETIME());
+  WHILE SYSUTCDATETIME() < @until SET @ms = @ms;
+  RETURN @ms;
+END
+GO
+CREATE VIEW slow AS SELECT 1 AS id, dbo.dawdle(25000) AS slept
+GO
+`
+}
+
+/** What a database needs to make the notes on this server. */
+export function notesSetup(server: TestServer): string {
+  const setups: PerEngine<string> = {
+    postgres: NOTES_SETUP,
+    mysql: MYSQL_NOTES_SETUP,
+    sqlserver: sqlserverNotesSetup(isGenuine(server)),
+  }
+  return forEngine(setups, server.engine)
+}
 
 /** `reader` sees all but `secret`; `clerk` sees notes of its own tenant alone, and no texts. */
 export const NOTES_POLICY = `

@@ -1,11 +1,12 @@
 import type { EngineName } from '../../src/core/schema-model.js'
 import { createEngine } from '../../src/engines/create-engine.js'
+import type { ConnectorSettings } from '../../src/threads/messages.js'
 import { confusedPolicy, confusedSetup } from './confused-types.js'
 import { ENGINE_TARGETS, forEngine } from './engines.js'
 import { oddSchema, plainPolicy, plainSetup } from './injection-sql.js'
 import type { PathParts } from './recorded-path.js'
 import { SHOWN } from './shown-tables.js'
-import type { EngineTarget, TestServer } from './test-server.js'
+import type { EngineTarget, SettingsOverrides, TestDatabase, TestServer } from './test-server.js'
 import { twoDatabases } from './two-databases.js'
 
 /** Every database server that the security tests run on. An engine that is served and has none of their SQL fails them. */
@@ -76,4 +77,44 @@ export function readingBack(server: TestServer): Pick<PathParts, 'disguise'> {
       },
     }),
   }
+}
+
+export interface Writable {
+  /** Follows what makes the tables. */
+  readonly triggers: string
+  /** Settings for a login that may read and write every table. */
+  login(database: TestDatabase, overrides?: SettingsOverrides): ConnectorSettings
+}
+
+/**
+ * The same for a whole gateway, whose dialect no test disguises: there, the tables that it changes have a trigger that does
+ * nothing, and its login owns them, since no other is told of triggers.
+ */
+export function writable(server: TestServer, tables: readonly string[]): Writable {
+  if (isGenuine(server)) return { triggers: '', login: (database, overrides) => database.writer(overrides) }
+  return {
+    triggers: tables
+      .map((table) => `\nGO\nCREATE TRIGGER ${table}_seen ON ${table} AFTER INSERT, UPDATE AS RETURN`)
+      .join(''),
+    login: (database, overrides) => database.superuser(overrides),
+  }
+}
+
+/**
+ * What merely speaks SQL Server's protocol parts moments with an offset into groups by more than the moment and its offset,
+ * and takes no variable for an output of any length. There, a column of moments has no offsets, and outputs have a length.
+ */
+export function spelledFor(server: TestServer, setup: string): string {
+  if (isGenuine(server)) return setup
+  return setup
+    .replaceAll('datetimeoffset(0)', 'datetime2(0)')
+    .replaceAll('nvarchar(max) OUTPUT', 'nvarchar(4000) OUTPUT')
+}
+
+/**
+ * Tools that are not called where rows are read back: what is created in a table is found by its key, and without its hidden
+ * columns this one has no key.
+ */
+export function withoutKey(server: TestServer): ReadonlySet<string> {
+  return new Set(isGenuine(server) ? [] : ['create_ledger'])
 }

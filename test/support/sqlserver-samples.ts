@@ -11,17 +11,19 @@ const LONG_NAME = `long ${'n'.repeat(123)}`
 
 /**
  * A server that merely speaks the protocol keeps six digits of a second, takes no names with a bracket that closes, of 128
- * characters or of characters beyond the database's own, numbers its errors its own way, and may not show bytes.
+ * characters or of characters beyond the database's own, numbers its errors its own way, and may not show bytes or cut texts.
  */
 export function sqlserverSamples({
   genuine,
+  collates,
   writesBytes,
-}: Pick<SqlserverTestServer, 'genuine' | 'writesBytes'>): SampleValues {
+}: Pick<SqlserverTestServer, 'genuine' | 'collates' | 'writesBytes'>): SampleValues {
   const fine = genuine ? '1234567' : '123456'
   const last = genuine ? '9999999' : '999999'
   const least = genuine ? '0000001' : '000001'
   const digits = genuine ? 7 : 6
   const whole = <T>(items: readonly T[]): readonly T[] => (genuine ? items : [])
+  const long = <T>(items: readonly T[]): readonly T[] => (collates ? items : [])
   const bytes = <T>(items: readonly T[]): readonly T[] => (writesBytes ? items : [])
   return {
     before: '',
@@ -39,7 +41,9 @@ export function sqlserverSamples({
       ['f4#', 'real', [0.1, 16777216, 3.4028235e38, -1.1754944e-38]],
       ['f8#', 'float', [0.1, 1.7976931348623157e308, -1.7976931348623157e308, 2.2250738585072014e-308]],
       ['flag#', 'bit', [true, false]],
-      ['t', 'nvarchar(max)', ['', 'é 😀 "q" \\ \' $1 @p1 ? {a,b} \n\t', 'NULL', 'null', 'x'.repeat(3000), 'a  ']],
+      ...long([
+        ['t', 'nvarchar(max)', ['', 'é 😀 "q" \\ \' $1 @p1 ? {a,b} \n\t', 'NULL', 'null', 'x'.repeat(3000), 'a  ']],
+      ] as const),
       [
         'vc#',
         `nvarchar(40) ${EXACT}`,
@@ -49,7 +53,7 @@ export function sqlserverSamples({
       ['latin#', 'varchar(40) COLLATE Latin1_General_CI_AS', ['é€ÿ', '', 'plain']],
       ...whole([['greek#', 'varchar(40) COLLATE Greek_CS_AS', ['αβγ', 'abc']]] as const),
       ['bc#', `nchar(5) ${EXACT}`, ['abcde', 'é日本 x']],
-      ['huge', 'varchar(max) COLLATE Latin1_General_CI_AS', ['y'.repeat(3000)]],
+      ...long([['huge', 'varchar(max) COLLATE Latin1_General_CI_AS', ['y'.repeat(3000)]]] as const),
       [
         'ts#',
         `datetime2(${digits})`,
@@ -141,7 +145,7 @@ export function sqlserverSamples({
       ['tm0', `'23:59:59'`, '23:59:59'],
       ['d', `'0001-01-01'`, '0001-01-01'],
       ['uid', `'${UUID.toUpperCase()}'`, UUID],
-      ['t', `N'😀 é '' "'`, '😀 é \' "'],
+      ...long([['t', `N'😀 é '' "'`, '😀 é \' "']] as const),
       ['vc', `N'a  '`, 'a  '],
       ['bc', `N'ab'`, 'ab   '],
       ['latin', `N'é€ÿ'`, 'é€ÿ'],

@@ -171,7 +171,103 @@ BEGIN
 END;
 `
 
-export const TRIGGER_SHOP_SETUPS: PerEngine<string> = { postgres: POSTGRES_SETUP, mysql: MYSQL_SETUP }
+/**
+ * A trigger of SQL Server comes behind its statement, once for all of its rows: it changes them again, and a row that it takes
+ * away or makes under another number is not the one that was written. No table here is kept elsewhere, so that what cannot be
+ * written is views.
+ */
+const SQLSERVER_SETUP = `
+CREATE TABLE customers (
+  id int IDENTITY(100, 1) PRIMARY KEY,
+  code nvarchar(40) NOT NULL CONSTRAINT hidden_code_rule UNIQUE,
+  tenant nvarchar(40) NOT NULL,
+  name nvarchar(40) NOT NULL CONSTRAINT hidden_name_rule CHECK (name <> 'forbidden'),
+  email nvarchar(100),
+  credit int NOT NULL DEFAULT 10,
+  secret nvarchar(100),
+  source nvarchar(40),
+  revision int NOT NULL DEFAULT 0,
+  created_at datetimeoffset(6),
+  deleted_at datetimeoffset(6)
+);
+CREATE UNIQUE INDEX hidden_email_rule ON customers (email) WHERE email IS NOT NULL;
+SET IDENTITY_INSERT customers ON;
+INSERT INTO customers (id, code, tenant, name, email, secret, revision) VALUES
+  (1, 'C1', 'acme', 'Ann', 'ann@acme.test', 'pin 1111', 1), (2, 'C2', 'acme', 'Abe', NULL, 'pin 2222', 1),
+  (3, 'C3', 'bolt', 'Bea', 'bea@bolt.test', 'pin 3333', 1), (4, 'C4', 'acme', 'Amy', NULL, 'pin 4444', 1),
+  (5, 'C5', 'acme', 'Ali', NULL, 'pin 5555', 1);
+SET IDENTITY_INSERT customers OFF;
+CREATE TABLE orders (
+  id int PRIMARY KEY,
+  customer_code nvarchar(40) NOT NULL,
+  note nvarchar(100),
+  total decimal(10,2),
+  placed date,
+  parent int,
+  CONSTRAINT hidden_order_rule FOREIGN KEY (customer_code) REFERENCES customers (code) ON UPDATE CASCADE,
+  CONSTRAINT hidden_parent_rule FOREIGN KEY (parent) REFERENCES orders (id)
+);
+INSERT INTO orders (id, customer_code, note, total) VALUES
+  ${Array.from({ length: 8 }, (_, i) => `(${i + 1}, 'C${1 + ((i + 1) % 2)}', 'note ${i + 1}', ${i + 1})`).join(', ')};
+CREATE TABLE lines (batch int NOT NULL, n int NOT NULL, state varchar(20) NOT NULL);
+INSERT INTO lines VALUES (1, 1, 'open'), (2, 1, 'open'), (2, 2, 'open'), (3, 1, 'open'), (3, 2, 'open'), (3, 3, 'open'),
+  (4, 1, 'open'), (4, 2, 'open'), (4, 3, 'open'), (4, 4, 'open');
+CREATE TABLE tasks (id int PRIMARY KEY, region nvarchar(20) NOT NULL, title nvarchar(100) NOT NULL);
+INSERT INTO tasks VALUES (1, 'eu', 'first'), (2, 'us', 'second');
+CREATE TABLE journal (what nvarchar(100) NOT NULL);
+GO
+CREATE VIEW order_totals AS SELECT id, total FROM orders
+GO
+CREATE VIEW old_totals AS SELECT id, total FROM orders WHERE placed IS NULL
+GO
+CREATE VIEW far_orders AS SELECT id, note FROM orders
+GO
+CREATE VIEW swept AS SELECT id FROM customers WHERE source = 'swept'
+GO
+CREATE TRIGGER customer_written ON customers AFTER INSERT, UPDATE AS
+BEGIN
+  IF TRIGGER_NESTLEVEL() > 1 RETURN;
+  SET NOCOUNT ON;
+  DECLARE @words nvarchar(200) = (SELECT MAX(CONCAT('no, since ', email, ' has ', secret)) FROM deleted);
+  IF EXISTS (SELECT 1 FROM inserted WHERE name = 'raises') THROW 51000, @words, 1;
+  IF EXISTS (SELECT 1 FROM inserted WHERE name = 'conflicts') RAISERROR(41302, 16, 1);
+  UPDATE c SET revision = c.revision + 1, tenant = CASE c.name WHEN 'moves' THEN 'bolt' ELSE c.tenant END,
+      email = CASE c.name WHEN 'empties' THEN NULL ELSE c.email END,
+      name = CASE c.name WHEN 'empties' THEN NULL ELSE c.name END
+    FROM customers c JOIN inserted i ON i.id = c.id;
+  INSERT INTO journal SELECT CONCAT(i.code, ' ', n.n) FROM inserted i CROSS JOIN (VALUES (1), (2), (3)) AS n (n);
+  IF EXISTS (SELECT 1 FROM inserted WHERE name = 'sweeps')
+    UPDATE customers SET source = 'swept' WHERE id < 6 AND id NOT IN (SELECT id FROM inserted);
+  IF NOT EXISTS (SELECT 1 FROM inserted WHERE name IN ('vanishes', 'numbered')) RETURN;
+  DELETE FROM orders WHERE customer_code IN (SELECT code FROM inserted);
+  DELETE FROM customers WHERE id IN (SELECT id FROM inserted);
+  INSERT INTO customers (code, tenant, name) SELECT code, tenant, name FROM inserted WHERE name = 'numbered';
+END
+GO
+CREATE TRIGGER line_after ON lines AFTER UPDATE AS
+BEGIN
+  SET NOCOUNT ON;
+  INSERT INTO journal SELECT CONCAT('line ', batch, ' ', state) FROM inserted;
+END
+GO
+CREATE TRIGGER order_after ON orders AFTER UPDATE AS
+BEGIN
+  SET NOCOUNT ON;
+  IF EXISTS (SELECT 1 FROM inserted WHERE note = 'touches a task') UPDATE tasks SET title = title WHERE id = 2;
+END
+GO
+CREATE TRIGGER task_after ON tasks AFTER INSERT AS
+BEGIN
+  SET NOCOUNT ON;
+  DELETE FROM tasks WHERE id IN (SELECT id FROM inserted WHERE title = 'vanishes');
+END
+`
+
+export const TRIGGER_SHOP_SETUPS: PerEngine<string> = {
+  postgres: POSTGRES_SETUP,
+  mysql: MYSQL_SETUP,
+  sqlserver: SQLSERVER_SETUP,
+}
 
 export const TRIGGER_SHOP_POLICY = `
 version: 1

@@ -47,9 +47,10 @@ BEGIN
 END
 GO
 `
-const SWAP = (second: 'IN' | 'INOUT', kept: string) => `
+/** That a parameter gives something as well is no secret, since one that does may be left out; what it gives is. */
+const SWAP = (kept: string) => `
 GO
-CREATE PROCEDURE swap @first nvarchar(500) OUTPUT, @second nvarchar(500)${second === 'INOUT' ? ' OUTPUT' : ''} AS
+CREATE PROCEDURE swap @first nvarchar(500) OUTPUT, @second nvarchar(500) OUTPUT AS
 BEGIN
   SET NOCOUNT ON;
   DECLARE @kept nvarchar(500) = @first;
@@ -175,7 +176,7 @@ ${FILE_NOTE(
   "CONCAT('too heavy: ', (SELECT MAX(c.ssn) FROM customers AS c))",
   'INSERT INTO journal (body, weight, note) VALUES (@body, @weight, (SELECT MAX(c.ssn) FROM customers AS c));',
 )}
-${SWAP('INOUT', 'SET @second = CONCAT(@kept, (SELECT MAX(c.ssn) FROM customers AS c));')}
+${SWAP('SET @second = CONCAT(@kept, (SELECT MAX(c.ssn) FROM customers AS c));')}
 CREATE PROCEDURE wipe AS DELETE FROM journal
 GO
 `
@@ -275,7 +276,7 @@ DROP PROCEDURE file_note;
 DROP PROCEDURE swap
 ${LABEL_WORDS('')}
 ${FILE_NOTE("'too heavy'", '')}
-${SWAP('IN', '')}
+${SWAP('')}
 `
 const ONLY_ACME = `
 GO

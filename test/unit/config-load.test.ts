@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,6 +43,9 @@ function connectorLines(text: string, env: Readonly<Record<string, string>> = {}
     faults.map((fault) => faultText(fault).replace(`${folder}/`, '')),
   )
 }
+
+writeFileSync(join(folder, 'empty'), '\n')
+execFileSync('mkfifo', [join(folder, 'pipe')])
 
 const SHOP = 'connectors:\n  - id: shop\n    type: postgres\n'
 const URL = '    url: postgres://reader:pw@127.0.0.1/shop\n'
@@ -231,6 +235,41 @@ describe('a fault inside one connector disables that one alone', () => {
       '    host: h\n    user: u\n    database: d\n    password_file: none\n',
       /password_file: the file .*none does not exist/,
     ],
+    [
+      'a password_file that is empty',
+      '    host: h\n    user: u\n    database: d\n    password_file: empty\n',
+      /password_file: the file .*empty is empty/,
+    ],
+    [
+      'a password_file that can be read once alone',
+      '    host: h\n    user: u\n    database: d\n    password_file: pipe\n',
+      /password_file: .*pipe is not a regular file/,
+    ],
+    [
+      'a password in a file and one from a command',
+      '    url: postgres://u@h/d\n    password_file: none\n    password_command: { command: [token] }\n',
+      /^config\.yaml:6:5: connectors\[0\]\.password_command: expected one of password, password_file, password_command$/,
+    ],
+    [
+      'a command beside the password of the url',
+      `${URL}    password_command: { command: [token] }\n`,
+      /password_command: the url holds a password already/,
+    ],
+    [
+      'a command in one text',
+      '    url: postgres://u@h/d\n    password_command: { command: "token --now" }\n',
+      /password_command\.command: expected a list: the program, then its arguments/,
+    ],
+    [
+      'a command without a program',
+      '    url: postgres://u@h/d\n    password_command: { command: [] }\n',
+      /password_command\.command: expected a list: the program, then its arguments/,
+    ],
+    [
+      'a password that would be used for no time',
+      '    url: postgres://u@h/d\n    password_command: { command: [token], ttl_seconds: 0 }\n',
+      /password_command\.ttl_seconds: expected a whole number from 1 to 86400/,
+    ],
     ['a missing url_file', '    url_file: none\n', /url_file: the file .*none does not exist/],
     ['no address at all', '', /url: missing: expected url or url_file, or host, user and database/],
     ['an address in parts that lacks one', '    host: h\n    user: u\n', /database: missing/],
@@ -341,7 +380,22 @@ describe('what is loaded', () => {
     })
     const [shop] = config.connectors
     assert.ok(shop)
-    assert.equal(connectorSettings(shop).connection.password, 's3cret')
+    const { password, passwordFile } = connectorSettings(shop).connection
+    assert.deepEqual([password, passwordFile], [undefined, join(folder, 'db.password')], 'who connects reads it')
+  })
+
+  test('a command that prints the password stands beside a url without one', () => {
+    const commandOf = (command: string, env = {}) => {
+      const [shop] = loaded(`${SHOP}    url: postgres://u@h/d\n    password_command: ${command}\n`, env).config
+        .connectors
+      assert.ok(shop)
+      return connectorSettings(shop).connection.passwordCommand
+    }
+    assert.deepEqual(commandOf(`{ command: [bin/token, "\${WHO}"], ttl_seconds: 60 }`, { WHO: 'me' }), {
+      argv: [join(folder, 'bin/token'), 'me'],
+      ttlMs: 60_000,
+    })
+    assert.deepEqual(commandOf('{ command: [token] }'), { argv: ['token'], ttlMs: 300_000 })
   })
 
   test('a database beyond this machine is verified unless the file says otherwise', () => {
@@ -416,6 +470,20 @@ describe('secrets', () => {
     const [shop] = outcome.config.connectors
     assert.ok(shop)
     assert.equal(connectorSettings(shop).connection.password, SECRET)
+  })
+
+  test('the words of a command, and what a file holds, show in none either', () => {
+    writeFileSync(join(folder, 'db.secret'), SECRET)
+    const given = [`password_command: { command: [token, ${SECRET}] }`, 'password_file: db.secret']
+    for (const line of given) {
+      const outcome = loaded(`${SHOP}    url: postgres://u@h/d\n    ${line}\n`)
+      const shown = [
+        JSON.stringify(outcome),
+        inspect(outcome, { depth: null, showHidden: true }),
+        JSON.stringify(redactedConfig(outcome.config)),
+      ].join('\n')
+      assert.doesNotMatch(shown, /hunter2/)
+    }
   })
 
   test('no fault repeats one, whatever is wrong with the value that holds it', () => {

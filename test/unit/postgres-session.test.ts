@@ -273,7 +273,7 @@ describe('stopping a batch', () => {
 })
 
 test('nothing of a session comes from the environment of the process', () => {
-  const settings = clientSettings(settingsOf({ port: 5432 }), false, 'read')
+  const settings = clientSettings(settingsOf({ port: 5432 }), false, 'read', '')
   assert.equal(settings.password(), '', 'an absent password is empty, not PGPASSWORD or ~/.pgpass')
   assert.equal(settings.ssl, false)
   assert.equal(settings.application_name, 'runku')
@@ -284,5 +284,5 @@ test('nothing of a session comes from the environment of the process', () => {
 test('only the sessions of the write pool can write, and what goes through a pooler asks for no options', () => {
   assert.match(sessionOptions('write', ['a b\\c"d']), /-c default_transaction_read_only=off /)
   assert.ok(sessionOptions('write', ['a b\\c"d']).includes('search_path=pg_catalog,"a\\ b\\\\c""d",pg_temp '))
-  assert.equal(clientSettings(settingsOf({ port: 5432 }, 'transaction'), false, 'write').options, '')
+  assert.equal(clientSettings(settingsOf({ port: 5432 }, 'transaction'), false, 'write', '').options, '')
 })

@@ -10,6 +10,9 @@ export interface Used<T> {
   readonly reusable: boolean
 }
 
+/** What a transaction that may change something ended with, whatever it gives. */
+export type WriteOf<T> = Omit<WriteExecution, 'outcome'> & { readonly outcome: Result<T, GatewayError> }
+
 interface Timed<T> {
   /** The error of a call that never had a connection. */
   readonly used: Result<T, GatewayError>
@@ -46,7 +49,7 @@ export class Calls {
     leases: Leases<S>,
     options: ExecuteOptions,
     run: (session: S) => Promise<TransactionEnd<T>>,
-  ): Promise<{ readonly outcome: Result<T, GatewayError> } & Omit<WriteExecution, 'outcome'>> {
+  ): Promise<WriteOf<T>> {
     const { used, ...times } = await this.#use(leases, options, async (session) => {
       const { reusable, ...end } = await run(session)
       return { end, reusable }

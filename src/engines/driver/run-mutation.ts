@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { CompiledStatement } from '../../core/statement.js'
-import type { CompiledMutation, MutationEnd, Rows } from '../engine.js'
+import type { CompiledMutation, ExecuteOptions, MutationEnd, Rows } from '../engine.js'
 
 /** What one statement of a transaction did. `affected`: rows that it matched or made, whether or not they then differ. */
 export interface Ran {
@@ -14,6 +14,20 @@ export interface TransactionEnd<T> {
   readonly outcome: Result<T, GatewayError>
   readonly effect: 'none' | 'committed' | 'unknown'
   readonly reusable: boolean
+}
+
+/** What a transaction runs with. */
+export interface TransactionParts<S> {
+  readonly session: S
+  readonly options: ExecuteOptions
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** A session that can be made as it was before. */
+export interface Restorable {
+  /** Tells whether it is. */
+  restore(): Promise<boolean>
 }
 
 /** A writing transaction as an engine runs it. After an error of `run`, only `rollBack` may follow. */
@@ -71,4 +85,12 @@ function suppressed(): GatewayError {
   return gatewayError('DB_CONSTRAINT', {
     reason: 'a trigger, rule or row-level policy kept the row from being written',
   })
+}
+
+export const UNANSWERED = 'the connection was lost before COMMIT was answered'
+
+/** Nobody can tell what the transaction did. `detail`: what was heard last, for the operator. */
+export function unknownEffect<T>(reason: string, reusable: boolean, detail?: string): TransactionEnd<T> {
+  const error = gatewayError('DB_EFFECT_UNKNOWN', { reason, ...(detail === undefined ? {} : { detail }) })
+  return { outcome: fail(error), effect: 'unknown', reusable }
 }

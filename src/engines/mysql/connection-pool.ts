@@ -1,26 +1,18 @@
-import type { GatewayError } from '../../core/errors.js'
 import { CANCEL_GRACE_MS, CONNECT_TIMEOUT_MS } from '../../core/limits.js'
-import { fail, ok, type Result } from '../../core/result.js'
-import type { Observe } from '../../observe/observation.js'
+import { fail, ok } from '../../core/result.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
-import { closedError, type Lease, LeasePool } from '../driver/lease-pool.js'
+import { connectWith, type PasswordSource } from '../driver/password-source.js'
+import type { MakerOf } from '../driver/pools.js'
+import type { DriverSurroundings, PooledSession } from '../driver/session-pool.js'
 import { Cancellation } from '../engine.js'
 import { MysqlConnection } from './connection.js'
-import { connectError, detailOf } from './errors.js'
+import { connectError, detailOf, isLoginRefused } from './errors.js'
 import { Killer, type Whereabouts, whereaboutsOf } from './killer.js'
-import { type SessionUse, sessionConstants, statementLimit, type Tls, whereaboutsQuery } from './session.js'
+import { sessionConstants, statementLimit, type Tls, whereaboutsQuery } from './session.js'
 import { type Receiver, runStatement, tidyUp, type WireEnd, type WireSession, type WireStatement } from './wire.js'
 
-export interface DriverSurroundings {
-  readonly observe: Observe
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number
-  /** Gives that many cryptographically random bytes. */
-  readonly randomBytes: (count: number) => Uint8Array
-}
-
 /** One connection with its constants, and the way to end what it runs. */
-export class Session implements WireSession {
+export class Session implements WireSession, PooledSession {
   readonly openedMs: number
   readonly connection: MysqlConnection
   readonly #constants: () => WireStatement
@@ -42,6 +34,10 @@ export class Session implements WireSession {
     this.openedMs = openedMs
     this.#constants = constants
     this.#killer = killer
+  }
+
+  get lost(): boolean {
+    return this.connection.lost
   }
 
   submit(statement: WireStatement, receiver: Receiver): void {
@@ -118,161 +114,82 @@ export class Session implements WireSession {
   }
 }
 
-/** A session that nobody uses now. */
-interface Idle {
-  readonly session: Session
-  readonly expiry: NodeJS.Timeout
+/** How the sessions of one use are made: connected, with their constants set, and with a way to end what they run. */
+export function sessionMakers(
+  settings: ConnectorSettings,
+  tls: Tls,
+  surroundings: DriverSurroundings,
+): MakerOf<Session> {
+  const { idleTimeoutMs } = settings.pool
+  return (use, passwords, idle) => {
+    const kills = killers(settings, tls, passwords, surroundings)
+    return {
+      begin: (password, lost) => {
+        const connection = new MysqlConnection(settings, tls, { password, timeoutMs: CONNECT_TIMEOUT_MS })
+        // Statements that idle sessions keep are room for those that run.
+        connection.onStatementsFull = () => Promise.all(idle().map((each) => each.connection.forgetStatements()))
+        connection.onLost = lost
+        const constants = (): WireStatement => {
+          return { kind: 'control', text: sessionConstants(use, connection.product, idleTimeoutMs) }
+        }
+        return new Session(connection, surroundings.nowMs(), constants, kills)
+      },
+      open: async (session) => {
+        try {
+          await session.connection.connected()
+        } catch (error) {
+          return fail({ error: connectError(error), refused: isLoginRefused(error) })
+        }
+        const set = await session.setUp()
+        if (set.kind === 'done') return ok(undefined)
+        const error = set.kind === 'failed' ? set.error : new Error('setting up the session took too long')
+        return fail({ error: connectError(error), refused: false })
+      },
+      detailOf,
+    }
+  }
 }
 
-/** The connections of one use. */
-export class ConnectionPool {
-  readonly #settings: ConnectorSettings
-  readonly #use: SessionUse
-  readonly #tls: Tls
-  readonly #surroundings: DriverSurroundings
-  /** Hands them out to calls. */
-  readonly leases: LeasePool<Session>
-  /** Those used last are used again first, so that the others can close. */
-  readonly #idle: Idle[] = []
-  /** Every session that is not closed yet, and those that are only being opened. */
-  readonly #sessions = new Set<Session>()
-  #closed = false
-
-  constructor(settings: ConnectorSettings, use: SessionUse, tls: Tls, surroundings: DriverSurroundings) {
-    this.#settings = settings
-    this.#use = use
-    this.#tls = tls
-    this.#surroundings = surroundings
-    this.leases = new LeasePool({ connect: (connected) => this.#connect(connected) }, settings.pool, surroundings.nowMs)
-  }
-
-  get connections() {
-    return { idle: this.#idle.length, busy: this.#sessions.size - this.#idle.length }
-  }
-
-  /** Opens a connection beside the pool for as long as `use` takes. */
-  async withOwn<T>(use: (session: Session) => Promise<Result<T, GatewayError>>): Promise<Result<T, GatewayError>> {
-    const session = await this.#open()
-    if (!session.ok) return session
-    try {
-      return await use(session.value)
-    } finally {
-      await this.#end(session.value)
-    }
-  }
-
-  /** Whoever still uses a connection must have been told to stop. */
-  async close(): Promise<void> {
-    this.#closed = true
-    for (const { expiry } of this.#idle.splice(0)) clearTimeout(expiry)
-    await Promise.all([...this.#sessions].map((session) => this.#end(session)))
-  }
-
-  #connect(connected: (lease: Result<Lease<Session>, GatewayError>) => void): void {
-    const idle = this.#idle.pop()
-    if (idle !== undefined) {
-      clearTimeout(idle.expiry)
-      return connected(ok(this.#lease(idle.session)))
-    }
-    // It tells of every failure by its value, so there is nothing to catch.
-    void this.#open().then((session) => connected(session.ok ? ok(this.#lease(session.value)) : session))
-  }
-
-  #lease(session: Session): Lease<Session> {
-    return { session, giveBack: (reusable) => this.#giveBack(session, reusable) }
-  }
-
-  #giveBack(session: Session, reusable: boolean): Promise<void> | undefined {
-    const { idleTimeoutMs, lifetimeMaxMs } = this.#settings.pool
-    const leftMs = lifetimeMaxMs - (this.#surroundings.nowMs() - session.openedMs)
-    if (session.abandoned) return this.#outlive(session)
-    if (!reusable || this.#closed || session.connection.lost || leftMs <= 0) {
-      void this.#end(session)
-      return undefined
-    }
-    const expiry = setTimeout(() => this.#dropIdle(session), Math.min(idleTimeoutMs, leftMs))
-    this.#idle.push({ session, expiry })
-    return undefined
-  }
-
-  /** The server may go on with what this side has given up: until then the session counts as one of the pool's. */
-  async #outlive(session: Session): Promise<void> {
-    if (!this.#closed) await session.gone()
-    await this.#end(session)
-  }
-
-  #dropIdle(session: Session): void {
-    const at = this.#idle.findIndex((idle) => idle.session === session)
-    if (at < 0) return
-    for (const { expiry } of this.#idle.splice(at, 1)) clearTimeout(expiry)
-    void this.#end(session)
-  }
-
-  /** Opens a session and sets its constants. */
-  async #open(): Promise<Result<Session, GatewayError>> {
-    if (this.#closed) return fail(closedError())
-    const session = this.#begin()
-    const error = await this.#opened(session)
-    if (error === undefined && !this.#closed) return ok(session)
-    await this.#end(session)
-    return fail(error ?? closedError())
-  }
-
-  #begin(): Session {
-    const { nowMs } = this.#surroundings
-    const { idleTimeoutMs } = this.#settings.pool
-    const connection = new MysqlConnection(this.#settings, this.#tls, CONNECT_TIMEOUT_MS)
-    const session = new Session(
-      connection,
-      nowMs(),
-      () => ({ kind: 'control', text: sessionConstants(this.#use, connection.product, idleTimeoutMs) }),
-      (killed) => this.#killer(killed),
-    )
-    // Statements that idle sessions keep are room for those that run.
-    connection.onStatementsFull = () =>
-      Promise.all(this.#idle.map((idle) => idle.session.connection.forgetStatements()))
-    connection.onLost = (error) => {
-      // One lost under a statement fails that statement, and whoever ran it gives it back.
-      if (!this.#idle.some((idle) => idle.session === session)) return
-      this.#connectionLost('an idle connection was lost', error)
-      this.#dropIdle(session)
-    }
-    this.#sessions.add(session)
-    return session
-  }
-
-  async #opened(session: Session): Promise<GatewayError | undefined> {
-    try {
-      await session.connection.connected()
-    } catch (error) {
-      return connectError(error)
-    }
-    const set = await session.setUp()
-    if (set.kind === 'done') return undefined
-    return connectError(set.kind === 'failed' ? set.error : new Error('setting up the session took too long'))
-  }
-
-  async #end(session: Session): Promise<void> {
-    await session.end()
-    this.#sessions.delete(session)
-  }
-
-  #killer(session: Session): Killer {
-    return new Killer({
+function killers(
+  settings: ConnectorSettings,
+  tls: Tls,
+  passwords: PasswordSource,
+  { observe, nowMs }: DriverSurroundings,
+): (session: Session) => Killer {
+  const failed = (what: string, error: unknown): void =>
+    observe({ kind: 'driver.connection_lost', connector: settings.id, detail: detailOf(what, error) })
+  return (session) =>
+    new Killer({
       threadId: session.connection.threadId,
       whereabouts: session.whereabouts,
-      open: () => new MysqlConnection(this.#settings, this.#tls, CANCEL_GRACE_MS),
-      failed: (error) => this.#connectionLost('a kill request failed', error),
+      open: () => killerConnection(settings, tls, passwords),
+      failed: (error) => failed('a kill request failed', error),
       elsewhere: () => {
         session.closeSocket()
-        this.#connectionLost('a kill request', new Error('did not reach the server that runs the statement'))
+        failed('a kill request', new Error('did not reach the server that runs the statement'))
       },
-      nowMs: this.#surroundings.nowMs,
+      nowMs,
     })
-  }
+}
 
-  #connectionLost(what: string, error: unknown): void {
-    const detail = detailOf(what, error)
-    this.#surroundings.observe({ kind: 'driver.connection_lost', connector: this.#settings.id, detail })
-  }
+/** Throws what kept it from connecting. */
+async function killerConnection(
+  settings: ConnectorSettings,
+  tls: Tls,
+  passwords: PasswordSource,
+): Promise<MysqlConnection> {
+  let cause: unknown
+  const opened = await connectWith(passwords, async (password) => {
+    const connection = new MysqlConnection(settings, tls, { password, timeoutMs: CANCEL_GRACE_MS })
+    try {
+      await connection.connected()
+      return ok(connection)
+    } catch (error) {
+      connection.destroy()
+      cause = error
+      return fail({ error: connectError(error), refused: isLoginRefused(error) })
+    }
+  })
+  if (opened.ok) return opened.value
+  throw cause ?? new Error(opened.error.detail)
 }

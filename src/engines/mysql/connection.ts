@@ -58,9 +58,14 @@ export class MysqlConnection {
   onStatementsFull: (() => Promise<unknown>) | undefined
 
   /** Begins to connect. `timeoutMs`: for the whole of it, authentication included. */
-  constructor(settings: ConnectorSettings, tls: Tls, timeoutMs: number) {
+  constructor(
+    settings: ConnectorSettings,
+    tls: Tls,
+    { password, timeoutMs }: { readonly password: string; readonly timeoutMs: number },
+  ) {
     this.#connection = mysql.createConnection({
       ...connectionOptions(settings, tls),
+      password,
       connectTimeout: timeoutMs,
       typeCast,
       stream: () => openSocket(settings.connection),

@@ -311,6 +311,16 @@ export function connectError(error: unknown): GatewayError {
   return described('CONNECTOR_UNAVAILABLE', 'connecting failed', error, true)
 }
 
+/** The server did not take the login or its password. */
+export function isLoginRefused(error: unknown): boolean {
+  return LOGIN_REFUSED.has(errnoOf(error) ?? 0)
+}
+
+const LOGIN_REFUSED: ReadonlySet<number> = new Set([
+  1045, // ER_ACCESS_DENIED_ERROR
+  1698, // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+])
+
 function described(code: ErrorCode, what: string, error: unknown, connecting = false): GatewayError {
   const message = connecting && error instanceof Error ? cleanText(error.message, REASON_CHARS_MAX) : ''
   const detail = connecting ? cleanText(`${reasonOf(what, error)} ${message}`, REASON_CHARS_MAX) : detailOf(what, error)

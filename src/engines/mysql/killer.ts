@@ -18,8 +18,8 @@ export interface KillTarget {
   readonly threadId: number
   /** Absent where it could not be learned: then nothing is killed. */
   readonly whereabouts: Whereabouts | undefined
-  /** A connection of the killer's own. */
-  open(): MysqlConnection
+  /** A connection of the killer's own. Rejects with what kept it from connecting. */
+  open(): Promise<MysqlConnection>
   /** A request could not be made. */
   failed(error: unknown): void
   /** Nothing shows that the session's own server was reached, so that nothing can be killed from here. Told once. */
@@ -134,9 +134,8 @@ export class Killer {
 
   async #connected(): Promise<MysqlConnection> {
     if (this.#connection !== undefined && !this.#connection.lost) return this.#connection
-    const connection = this.#target.open()
+    const connection = await this.#target.open()
     this.#connection = connection
-    await connection.connected()
     return connection
   }
 }

@@ -1,10 +1,10 @@
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
-import type { TransactionEnd } from '../driver/run-mutation.js'
+import { type TransactionEnd, unknownEffect } from '../driver/run-mutation.js'
 import type { CallResult, CompiledCall, CompiledSets, ResultSet } from '../engine.js'
 import { setColumn } from './set-columns.js'
 import type { Answer, WireSet } from './wire.js'
-import { type KeptOfSets, type Standing, unknownEffect, type WriteTransaction } from './write-transaction.js'
+import type { KeptOfSets, Standing, WriteTransaction } from './write-transaction.js'
 
 const ENDED = 'the procedure ended the transaction it ran in'
 

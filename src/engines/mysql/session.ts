@@ -10,6 +10,7 @@ import {
   QUERY_TIMEOUT_MAX_MS,
 } from '../../core/limits.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
+import type { SessionUse } from '../driver/session-pool.js'
 
 type ConnectionSettings = ConnectorSettings['connection']
 
@@ -20,9 +21,6 @@ type ConnectionSettings = ConnectorSettings['connection']
 const SERVER_TIMEOUT_MS = Math.max(QUERY_TIMEOUT_MAX_MS, INTROSPECTION_TIMEOUT_MS) + CALL_DEADLINE_GRACE_MS
 /** No call waits longer for a lock, because none lasts longer. The server counts in whole seconds. */
 const LOCK_TIMEOUT_S = Math.ceil((QUERY_TIMEOUT_MAX_MS + CALL_DEADLINE_GRACE_MS) / 1_000)
-
-/** What the sessions of a pool are for: those that read cannot write. */
-export type SessionUse = 'read' | 'write'
 
 /** The two products that speak this protocol: some variables have a name of their own in each. */
 export type Product = 'mariadb' | 'mysql'
@@ -123,15 +121,14 @@ export function tlsOf(connection: ConnectionSettings): Tls {
 export const SOCKET_OPTIONS = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS, noDelay: true } as const
 
 /**
- * How `mysql2` connects and reads, in full: its defaults round large numbers, move times by this host's zone, and let a
+ * How `mysql2` connects and reads, in full but for the password, which every connection asks for: its defaults round large numbers, move times by this host's zone, and let a
  * server ask for files of this host.
  */
 export function connectionOptions({ connection }: ConnectorSettings, tls: Tls) {
-  const { host, port, user, password, database } = connection
+  const { host, port, user, database } = connection
   return {
     ...(isSocketPath(host) ? { socketPath: host } : { host, port }),
     user,
-    password: password ?? '',
     database,
     ...(tls === false ? {} : { ssl: { ...tls } }),
     charset: 'utf8mb4_bin',

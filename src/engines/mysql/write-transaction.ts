@@ -2,9 +2,17 @@ import { unreachable } from '../../core/assert.js'
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
-import type { Ran, TransactionEnd, WritingTransaction } from '../driver/run-mutation.js'
+import {
+  type TransactionParts as PartsOf,
+  type Ran,
+  type Restorable,
+  type TransactionEnd,
+  UNANSWERED,
+  unknownEffect,
+  type WritingTransaction,
+} from '../driver/run-mutation.js'
 import { TransactionClock } from '../driver/stoppable.js'
-import { Cancellation, type ExecuteOptions } from '../engine.js'
+import { Cancellation } from '../engine.js'
 import {
   CUT_TO_NULL,
   DOES_NOT_EXIST,
@@ -45,16 +53,9 @@ const UNDONE_AT_COMMIT: ReadonlySet<number> = new Set([
   3101, // ER_TRANSACTION_ROLLBACK_DURING_COMMIT
 ])
 
-/** A session that can be made as it was before. */
-export interface RestorableSession extends WireSession {
-  restore(): Promise<boolean>
-}
+export type RestorableSession = WireSession & Restorable
 
-export interface TransactionParts {
-  readonly session: RestorableSession
-  readonly options: ExecuteOptions
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number
+export interface TransactionParts extends PartsOf<RestorableSession> {
   /** Gives that many cryptographically random bytes. */
   readonly randomBytes: (count: number) => Uint8Array
   /** Whether nothing can be written in it. Absent: something can. */
@@ -240,11 +241,4 @@ export class WriteTransaction implements WritingTransaction {
   }
 }
 
-const UNANSWERED = 'the connection was lost before COMMIT was answered'
 const KEPT = 'a table that cannot undo changes was written before the transaction was rolled back'
-
-/** `detail`: what was heard last, for the operator. */
-export function unknownEffect<T>(reason: string, reusable: boolean, detail?: string): TransactionEnd<T> {
-  const error = gatewayError('DB_EFFECT_UNKNOWN', { reason, ...(detail === undefined ? {} : { detail }) })
-  return { outcome: fail(error), effect: 'unknown', reusable }
-}

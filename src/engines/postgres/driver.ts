@@ -1,19 +1,16 @@
-import { unreachable } from '../../core/assert.js'
-import { type GatewayError, gatewayError } from '../../core/errors.js'
-import { INTROSPECTION_BYTES_MAX, INTROSPECTION_TIMEOUT_MS } from '../../core/limits.js'
+import type { GatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { SchemaModel } from '../../core/schema-model.js'
 import type { CompiledStatement } from '../../core/statement.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
-import { Calls, unavailableDriver } from '../driver/calls.js'
-import { closedError } from '../driver/lease-pool.js'
-import { closeAll, connectionsOf } from '../driver/pools.js'
+import type { WriteOf } from '../driver/calls.js'
+import { DriverPools, driverWithTls, type QueryLimits } from '../driver/pools.js'
 import { runMutation, type TransactionEnd } from '../driver/run-mutation.js'
-import { stoppedError, tooLargeError } from '../driver/stoppable.js'
+import type { DriverSurroundings } from '../driver/session-pool.js'
+import { errorOfEnd } from '../driver/statement-ends.js'
 import type {
   CallExecution,
   CallResult,
-  Cancellation,
   CompiledCall,
   CompiledMutation,
   Driver,
@@ -22,7 +19,7 @@ import type {
   Rows,
   WriteExecution,
 } from '../engine.js'
-import { ConnectionPool, type DriverSurroundings, type Session } from './connection-pool.js'
+import { type Session, sessionMakers } from './connection-pool.js'
 import {
   detailOf,
   FEATURE_NOT_SUPPORTED,
@@ -38,47 +35,33 @@ import { setSessionConstants, type Tls, tlsOf } from './session.js'
 import type { WireStatement } from './wire-query.js'
 import { type TransactionParts, WriteTransaction } from './write-transaction.js'
 
-/**
- * A driver for one connector. It connects when it is first used, and again after every loss. A certificate authority file
- * that cannot be read makes it answer CONNECTOR_UNAVAILABLE, as an unreachable server does.
- */
+/** A driver for one connector. It connects when it is first used, and again after every loss. */
 export function createPostgresDriver(settings: ConnectorSettings, surroundings: DriverSurroundings): Driver {
-  try {
-    return new PostgresDriver(settings, tlsOf(settings.connection), surroundings)
-  } catch (error) {
-    return unavailableDriver(
-      gatewayError('CONNECTOR_UNAVAILABLE', {
-        reason: reasonOf('tls ca_file', error),
-        detail: detailOf('tls ca_file', error),
-      }),
-    )
-  }
+  return driverWithTls(
+    () => tlsOf(settings.connection),
+    (tls) => new PostgresDriver(settings, tls, surroundings),
+    { reasonOf, detailOf },
+  )
 }
 
 class PostgresDriver implements Driver {
   readonly #surroundings: DriverSurroundings
   /** Behind a pooler, where any session may serve the next transaction. */
   readonly #pooled: false | WireStatement
-  readonly #reads: ConnectionPool
-  /** Nothing but mutations and writing calls ever has one of these connections. */
-  readonly #writes: ConnectionPool
+  readonly #pools: DriverPools<Session>
   readonly #shapes = new ShapesSeen()
-  readonly #calls: Calls
-  #closing: Promise<void> | undefined
 
   constructor(settings: ConnectorSettings, tls: Tls, surroundings: DriverSurroundings) {
     this.#surroundings = surroundings
     this.#pooled = settings.pool.mode === 'transaction' && setSessionConstants(settings.schemas)
-    this.#reads = new ConnectionPool(settings, 'read', tls, surroundings)
-    this.#writes = new ConnectionPool(settings, 'write', tls, surroundings)
-    this.#calls = new Calls(surroundings.nowMs)
+    this.#pools = new DriverPools(settings, surroundings, sessionMakers(settings, tls, surroundings))
   }
 
   async execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
     // What a view's function sets for the whole session is undone with the transaction.
     const transaction = this.#pooled !== false || options.context !== undefined || statement.runsCode === true
     const frame = this.#frame(options, transaction)
-    return this.#calls.read(this.#reads.leases, options, async (session) => {
+    return this.#pools.calls.read(this.#pools.reads.leases, options, async (session) => {
       const end = await this.#read(session, statement, options, frame)
       return { end: rowsOf(end, options), reusable: isReusable(end) }
     })
@@ -93,19 +76,24 @@ class PostgresDriver implements Driver {
   }
 
   introspect(schemas: readonly string[]): Promise<Result<SchemaModel, GatewayError>> {
-    return this.#calls.track((cancellation) =>
-      // A connection of its own: a reload must not take a place from the calls it is meant not to disturb.
-      this.#reads.withOwn((session) => introspectCatalog(this.#catalogReader(session, cancellation), schemas)),
-    )
+    // The catalog's queries are one transaction already, which begins and ends among them.
+    const frame = { transaction: false, pooled: this.#pooled }
+    return this.#pools.introspect((session, limits, cancellation) => {
+      const read: CatalogReader = async (text, params) => {
+        const left = limits()
+        if (!left.ok) return left
+        return rowsOf(await runRead(session, { text, params }, left.value, frame, cancellation), left.value)
+      }
+      return introspectCatalog(read, schemas)
+    })
   }
 
   get connections() {
-    return connectionsOf([this.#reads, this.#writes])
+    return this.#pools.connections
   }
 
   close(): Promise<void> {
-    this.#closing ??= closeAll([this.#reads, this.#writes], this.#calls)
-    return this.#closing
+    return this.#pools.close()
   }
 
   #frame({ context }: ExecuteOptions, transaction: boolean): ReadFrame {
@@ -115,9 +103,9 @@ class PostgresDriver implements Driver {
   #write<T>(
     options: ExecuteOptions,
     run: (parts: TransactionParts) => Promise<TransactionEnd<T>>,
-  ): Promise<Omit<WriteExecution, 'outcome'> & { readonly outcome: Result<T, GatewayError> }> {
+  ): Promise<WriteOf<T>> {
     const { nowMs } = this.#surroundings
-    return this.#calls.write(this.#writes.leases, options, (session) =>
+    return this.#pools.calls.write(this.#pools.writes.leases, options, (session) =>
       run({ session, options, pooled: this.#pooled, nowMs }),
     )
   }
@@ -134,7 +122,7 @@ class PostgresDriver implements Driver {
 
   async #callReading(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
     const { text, params } = call.statement
-    const execution = await this.#calls.read(this.#reads.leases, options, async (session) => {
+    const execution = await this.#pools.calls.read(this.#pools.reads.leases, options, async (session) => {
       const end = await runRead(session, { text, params }, options, this.#frame(options, true), options.cancellation)
       const rows = rowsOf(end, options)
       return { end: rows.ok ? ok(resultCells(call, rows.value)) : rows, reusable: isReusable(end) }
@@ -170,18 +158,6 @@ class PostgresDriver implements Driver {
     names.forget(text)
     return { ...end, schemaChanged: true }
   }
-
-  #catalogReader(session: Session, cancellation: Cancellation): CatalogReader {
-    const { nowMs } = this.#surroundings
-    const deadlineMs = nowMs() + INTROSPECTION_TIMEOUT_MS
-    // The catalog's queries are one transaction already, which begins and ends among them.
-    const frame = { transaction: false, pooled: this.#pooled }
-    return async (text, params) => {
-      if (cancellation.reason !== undefined) return fail(closedError())
-      const limits = { timeoutMs: Math.max(1, deadlineMs - nowMs()), bytesMax: INTROSPECTION_BYTES_MAX }
-      return rowsOf(await runRead(session, { text, params }, limits, frame, cancellation), limits)
-    }
-  }
 }
 
 function isReusable(end: ReadEnd): boolean {
@@ -189,24 +165,10 @@ function isReusable(end: ReadEnd): boolean {
   return end.kind === 'failed' && end.reusable && statementError(end.error).code !== 'CONNECTOR_UNAVAILABLE'
 }
 
-function rowsOf(
-  end: ReadEnd,
-  limits: { readonly timeoutMs: number; readonly bytesMax: number },
-): Result<Rows, GatewayError> {
-  switch (end.kind) {
-    case 'rows':
-      return ok(end.rows)
-    case 'failed': {
-      const error = statementError(end.error)
-      return fail(end.schemaChanged === true ? { ...error, code: 'SCHEMA_CHANGED' } : error)
-    }
-    case 'too_large':
-      return fail(tooLargeError(limits.bytesMax))
-    case 'stopped':
-      return fail(stoppedError(end.code, limits.timeoutMs))
-    default:
-      return unreachable(end)
-  }
+function rowsOf(end: ReadEnd, limits: QueryLimits): Result<Rows, GatewayError> {
+  if (end.kind === 'rows') return ok(end.rows)
+  const error = errorOfEnd(end, limits, statementError)
+  return fail(end.kind === 'failed' && end.schemaChanged === true ? { ...error, code: 'SCHEMA_CHANGED' } : error)
 }
 
 /** A call without result columns has no rows, though the server answers with one that is empty. */

@@ -114,6 +114,11 @@ export function connectError(error: unknown): GatewayError {
   return described('CONNECTOR_UNAVAILABLE', 'connecting failed', error)
 }
 
+/** Class 28, invalid authorization specification: the server did not take the login or its password. */
+export function isLoginRefused(error: unknown): boolean {
+  return sqlstateOf(error)?.startsWith('28') === true
+}
+
 function described(code: ErrorCode, what: string, error: unknown): GatewayError {
   return gatewayError(code, { reason: reasonOf(what, error), detail: detailOf(what, error) })
 }

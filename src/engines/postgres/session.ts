@@ -8,6 +8,7 @@ import {
   QUERY_TIMEOUT_MAX_MS,
 } from '../../core/limits.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
+import type { SessionUse } from '../driver/session-pool.js'
 import type { SessionContext } from '../engine.js'
 import type { WireStatement } from './wire-query.js'
 
@@ -44,9 +45,6 @@ const CATALOG_ONLY = 'pg_catalog,pg_temp'
 function searchPath(schemas: readonly string[]): string {
   return ['pg_catalog', ...schemas.map((schema) => `"${schema.replaceAll('"', '""')}"`), 'pg_temp'].join(',')
 }
-
-/** What the sessions of a pool are for: those that read cannot write. */
-export type SessionUse = 'read' | 'write'
 
 /**
  * The startup packet's `options`, as `-c name=value` words. What is set there wins over the settings of the database and
@@ -111,13 +109,13 @@ export function tlsOf(connection: Connection): Tls {
  * `~/.pgpass`. The password is a function for that reason, since an empty one counts as left out. A pooler takes no
  * `options`: there they are empty, and the constants are set in every transaction.
  */
-export function clientSettings(settings: ConnectorSettings, tls: Tls, use: SessionUse) {
+export function clientSettings(settings: ConnectorSettings, tls: Tls, use: SessionUse, password: string) {
   const { connection, pool } = settings
   return {
     host: connection.host,
     port: connection.port,
     user: connection.user,
-    password: () => connection.password ?? '',
+    password: () => password,
     database: connection.database,
     ssl: tls,
     sslnegotiation: 'postgres' as const,

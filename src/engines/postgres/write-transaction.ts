@@ -2,9 +2,16 @@ import { unreachable } from '../../core/assert.js'
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { CompiledStatement } from '../../core/statement.js'
-import type { Ran, TransactionEnd, WritingTransaction } from '../driver/run-mutation.js'
+import {
+  type TransactionParts as PartsOf,
+  type Ran,
+  type TransactionEnd,
+  UNANSWERED,
+  unknownEffect,
+  type WritingTransaction,
+} from '../driver/run-mutation.js'
 import { TransactionClock, tooLargeError } from '../driver/stoppable.js'
-import { Cancellation, type ExecuteOptions, type Rows } from '../engine.js'
+import { Cancellation, type Rows } from '../engine.js'
 import { sqlstateOf, statementError, writeError } from './errors.js'
 import { type BatchEnd, runBatch, type WireSession } from './run-batch.js'
 import { cleanUp, opening } from './run-read.js'
@@ -35,13 +42,9 @@ const TIDY: readonly WireStatement[] = [
 /** Behind a pooler the statements prepared on a session belong to others as well. */
 const FORGET_PREPARED: WireStatement = { text: 'DEALLOCATE ALL', params: [] }
 
-export interface TransactionParts {
-  readonly session: WireSession
-  readonly options: ExecuteOptions
+export interface TransactionParts extends PartsOf<WireSession> {
   /** Whether any session may serve the transaction, so that it sets the constants itself. */
   readonly pooled: false | WireStatement
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number
 }
 
 /**
@@ -105,10 +108,10 @@ export class WriteTransaction implements WritingTransaction {
       const error = gatewayError('DB_ERROR', { reason: 'COMMIT was answered by a rollback' })
       return { outcome: fail(error), effect: 'none', reusable: end.kind === 'done' }
     }
-    if (answered?.kind !== 'failed' || sqlstateOf(answered.error) === undefined) return unknownEffect(answered)
+    if (answered?.kind !== 'failed' || sqlstateOf(answered.error) === undefined) return unanswered(answered)
     // The server also sends an error with its last breath, and may have committed before: it must still be there to say no.
     const reusable = await this.#tidied([ROLLBACK])
-    if (!reusable) return unknownEffect(answered)
+    if (!reusable) return unanswered(answered)
     const error = end.kind === 'stopped' ? gatewayError(end.code) : writeError(answered.error)
     return { outcome: fail(error), effect: 'none', reusable: end.kind !== 'stopped' }
   }
@@ -147,11 +150,7 @@ export class WriteTransaction implements WritingTransaction {
   }
 }
 
-function unknownEffect<T>(answered: BatchEnd | undefined): TransactionEnd<T> {
-  const detail = answered?.kind === 'failed' ? statementError(answered.error).detail : undefined
-  const error = gatewayError('DB_EFFECT_UNKNOWN', {
-    reason: 'the connection was lost before COMMIT was answered',
-    ...(detail === undefined ? {} : { detail }),
-  })
-  return { outcome: fail(error), effect: 'unknown', reusable: false }
+function unanswered<T>(answered: BatchEnd | undefined): TransactionEnd<T> {
+  const heard = answered?.kind === 'failed' ? statementError(answered.error).detail : undefined
+  return unknownEffect(UNANSWERED, false, heard)
 }

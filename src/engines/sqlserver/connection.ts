@@ -4,8 +4,9 @@ import { Connection, Request, TYPES } from 'tedious'
 import { invariant, unreachable } from '../../core/assert.js'
 import type { Param } from '../../core/statement.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
+import type { SessionUse } from '../driver/session-pool.js'
 import { type ByteField, exactText, lengthBytes, type WireField } from './cell-text.js'
-import { connectionOptions, type SessionUse, SOCKET_OPTIONS, type Tls } from './session.js'
+import { connectionOptions, SOCKET_OPTIONS, type Tls } from './session.js'
 import type { Receiver, WireStatement } from './wire.js'
 
 /** How `tedious` reads a value: what it is, and where the next one begins. */
@@ -134,12 +135,17 @@ export class SqlserverConnection {
   onLost: ((error: unknown) => void) | undefined
 
   /** Connects when it is told to. `timeoutMs`: for the whole of it, authentication included. */
-  constructor(settings: ConnectorSettings, use: SessionUse, tls: Tls, timeoutMs: number) {
-    const { host, user, password } = settings.connection
+  constructor(
+    settings: ConnectorSettings,
+    use: SessionUse,
+    tls: Tls,
+    { password, timeoutMs }: { readonly password: string; readonly timeoutMs: number },
+  ) {
+    const { host, user } = settings.connection
     this.#timeoutMs = timeoutMs
     this.#connection = new ToldConnection({
       server: host,
-      authentication: { type: 'default', options: { userName: user, password: password ?? '' } },
+      authentication: { type: 'default', options: { userName: user, password } },
       options: {
         ...connectionOptions(settings, tls, use),
         connectTimeout: timeoutMs,

@@ -1,19 +1,18 @@
-import { invariant, unreachable } from '../../core/assert.js'
+import { invariant } from '../../core/assert.js'
 import { type GatewayError, gatewayError } from '../../core/errors.js'
-import { INTROSPECTION_BYTES_MAX, INTROSPECTION_TIMEOUT_MS } from '../../core/limits.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { SchemaModel } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
 import type { CatalogReader } from '../catalog/rows.js'
-import { Calls, type Used, unavailableDriver } from '../driver/calls.js'
-import { closedError } from '../driver/lease-pool.js'
-import { closeAll, connectionsOf } from '../driver/pools.js'
+import type { Used, WriteOf } from '../driver/calls.js'
+import { DriverPools, driverWithTls, type QueryLimits } from '../driver/pools.js'
 import { runMutation, type TransactionEnd } from '../driver/run-mutation.js'
-import { stoppedError, TransactionClock, tooLargeError } from '../driver/stoppable.js'
+import type { DriverSurroundings, SessionPool } from '../driver/session-pool.js'
+import { errorOfEnd, mayServeAgain } from '../driver/statement-ends.js'
+import { TransactionClock } from '../driver/stoppable.js'
 import type {
   CallExecution,
-  Cancellation,
   CompiledCall,
   CompiledMutation,
   Driver,
@@ -23,7 +22,8 @@ import type {
   WriteExecution,
 } from '../engine.js'
 import { isConverted } from './cell-text.js'
-import { ConnectionPool, type DriverSurroundings, type Session } from './connection-pool.js'
+import { otherTypes } from './changed-types.js'
+import { type Session, sessionMakers } from './connection-pool.js'
 import { detailOf, reasonOf, statementError } from './errors.js'
 import { introspectCatalog } from './introspector.js'
 import { runCall } from './run-call.js'
@@ -31,41 +31,27 @@ import { setContext, type Tls, tlsOf } from './session.js'
 import { type Answer, runStatement, type WireEnd } from './wire.js'
 import { type TransactionParts, WriteTransaction } from './write-transaction.js'
 
-/**
- * A driver for one connector. It connects when it is first used, and again after every loss. A certificate authority file
- * that cannot be read makes it answer CONNECTOR_UNAVAILABLE, as an unreachable server does.
- */
+/** A driver for one connector. It connects when it is first used, and again after every loss. */
 export function createSqlserverDriver(settings: ConnectorSettings, surroundings: DriverSurroundings): Driver {
-  try {
-    return new SqlserverDriver(settings, tlsOf(settings.connection), surroundings)
-  } catch (error) {
-    return unavailableDriver(
-      gatewayError('CONNECTOR_UNAVAILABLE', {
-        reason: reasonOf('tls ca_file', error),
-        detail: detailOf('tls ca_file', error),
-      }),
-    )
-  }
+  return driverWithTls(
+    () => tlsOf(settings.connection),
+    (tls) => new SqlserverDriver(settings, tls, surroundings),
+    { reasonOf, detailOf },
+  )
 }
 
 class SqlserverDriver implements Driver {
   readonly #surroundings: DriverSurroundings
-  readonly #reads: ConnectionPool
-  /** Nothing but mutations and writing calls ever has one of these connections. */
-  readonly #writes: ConnectionPool
-  readonly #calls: Calls
-  #closing: Promise<void> | undefined
+  readonly #pools: DriverPools<Session>
 
   constructor(settings: ConnectorSettings, tls: Tls, surroundings: DriverSurroundings) {
     this.#surroundings = surroundings
-    this.#reads = new ConnectionPool(settings, 'read', tls, surroundings)
-    this.#writes = new ConnectionPool(settings, 'write', tls, surroundings)
-    this.#calls = new Calls(surroundings.nowMs)
+    this.#pools = new DriverPools(settings, surroundings, sessionMakers(settings, tls, surroundings.nowMs))
   }
 
   /** One SELECT, which changes nothing whatever it reads. */
   execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
-    return this.#calls.read(this.#reads.leases, options, (session) =>
+    return this.#pools.calls.read(this.#pools.reads.leases, options, (session) =>
       options.context === undefined
         ? readRows(session, statement, options)
         : readRowsAs(session, statement, options, this.#surroundings.nowMs),
@@ -73,48 +59,42 @@ class SqlserverDriver implements Driver {
   }
 
   mutate(mutation: CompiledMutation, options: ExecuteOptions): Promise<WriteExecution> {
-    return this.#transaction(this.#writes, options, (parts) => runMutation(mutation, new WriteTransaction(parts)))
+    return this.#transaction(this.#pools.writes, options, (parts) => runMutation(mutation, new WriteTransaction(parts)))
   }
 
   call(call: CompiledCall, options: ExecuteOptions): Promise<CallExecution> {
     const reading = call.effect === 'read' ? ({ reading: true } as const) : {}
-    const pool = call.effect === 'read' ? this.#reads : this.#writes
+    const pool = call.effect === 'read' ? this.#pools.reads : this.#pools.writes
     return this.#transaction(pool, options, (parts) => runCall(call, new WriteTransaction({ ...parts, ...reading })))
   }
 
   introspect(schemas: readonly string[]): Promise<Result<SchemaModel, GatewayError>> {
-    return this.#calls.track((cancellation) =>
-      // A connection of its own: a reload must not take a place from the calls it is meant not to disturb.
-      this.#reads.withOwn((session) => introspectCatalog(this.#catalogReader(session, cancellation), schemas)),
-    )
+    return this.#pools.introspect((session, limits, cancellation) => {
+      const read: CatalogReader = async (text, params) => {
+        const left = limits()
+        if (!left.ok) return left
+        const statement = { kind: 'statement', text, params } as const
+        return rowsOf(await runStatement(session, statement, left.value, cancellation), left.value)
+      }
+      return introspectCatalog(read, schemas)
+    })
   }
 
   get connections() {
-    return connectionsOf([this.#reads, this.#writes])
+    return this.#pools.connections
   }
 
   close(): Promise<void> {
-    this.#closing ??= closeAll([this.#reads, this.#writes], this.#calls)
-    return this.#closing
+    return this.#pools.close()
   }
 
   #transaction<T>(
-    pool: ConnectionPool,
+    pool: SessionPool<Session>,
     options: ExecuteOptions,
     run: (parts: TransactionParts) => Promise<TransactionEnd<T>>,
-  ): Promise<Omit<WriteExecution, 'outcome'> & { readonly outcome: Result<T, GatewayError> }> {
+  ): Promise<WriteOf<T>> {
     const { nowMs } = this.#surroundings
-    return this.#calls.write(pool.leases, options, (session) => run({ session, options, nowMs }))
-  }
-
-  #catalogReader(session: Session, cancellation: Cancellation): CatalogReader {
-    const { nowMs } = this.#surroundings
-    const deadlineMs = nowMs() + INTROSPECTION_TIMEOUT_MS
-    return async (text, params) => {
-      if (cancellation.reason !== undefined) return fail(closedError())
-      const limits = { timeoutMs: Math.max(1, deadlineMs - nowMs()), bytesMax: INTROSPECTION_BYTES_MAX }
-      return rowsOf(await runStatement(session, { kind: 'statement', text, params }, limits, cancellation), limits)
-    }
+    return this.#pools.calls.write(pool.leases, options, (session) => run({ session, options, nowMs }))
   }
 }
 
@@ -125,7 +105,9 @@ async function readRows(
 ): Promise<Used<Result<Rows, GatewayError>>> {
   const end = await runStatement(session, { kind: 'statement', text, params }, options, options.cancellation)
   if (end.kind === 'done') checkConverted(end.answer, columns)
-  return { end: rowsOf(end, options), reusable: isReusable(end) }
+  const read = rowsOf(end, options)
+  const changed = read.ok ? otherTypes(read.value, columns) : undefined
+  return { end: changed === undefined ? read : fail(changed), reusable: mayServeAgain(end, statementError) }
 }
 
 /** The same for a caller that the database's own rules are told of, within the time of the call as a whole. */
@@ -155,25 +137,6 @@ function checkConverted({ sets }: Answer, columns: readonly ResultColumn[]): voi
   invariant(fields.every(isConverted), 'a statement of the dialect returns text and whole numbers')
 }
 
-function isReusable(end: WireEnd): boolean {
-  if (end.kind === 'done') return true
-  return end.kind === 'failed' && statementError(end.error).code !== 'CONNECTOR_UNAVAILABLE'
-}
-
-function rowsOf(
-  end: WireEnd,
-  limits: { readonly timeoutMs: number; readonly bytesMax: number },
-): Result<Rows, GatewayError> {
-  switch (end.kind) {
-    case 'done':
-      return ok(end.answer.sets.at(-1)?.rows ?? [])
-    case 'failed':
-      return fail(statementError(end.error))
-    case 'too_large':
-      return fail(tooLargeError(limits.bytesMax))
-    case 'stopped':
-      return fail(stoppedError(end.code, limits.timeoutMs))
-    default:
-      return unreachable(end)
-  }
+function rowsOf(end: WireEnd, limits: QueryLimits): Result<Rows, GatewayError> {
+  return end.kind === 'done' ? ok(end.answer.sets.at(-1)?.rows ?? []) : fail(errorOfEnd(end, limits, statementError))
 }

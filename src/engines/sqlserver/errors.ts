@@ -362,6 +362,13 @@ export function connectError(error: unknown): GatewayError {
   return gatewayError('CONNECTOR_UNAVAILABLE', { reason: reasonOf(what, error), detail })
 }
 
+/** What a login with another password than the server's ends with, whatever else the server may mean by it. */
+export function isLoginRefused(error: unknown): boolean {
+  return numberOf(error) === LOGIN_FAILED || symbolOf(error) === 'ELOGIN'
+}
+
+const LOGIN_FAILED = 18_456
+
 function described(code: ErrorCode, what: string, error: unknown): GatewayError {
   return gatewayError(code, { reason: reasonOf(what, error), detail: detailOf(what, error) })
 }

@@ -1,10 +1,10 @@
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
-import type { TransactionEnd } from '../driver/run-mutation.js'
+import { type TransactionEnd, unknownEffect } from '../driver/run-mutation.js'
 import type { CallResult, CompiledCall, CompiledSets, ResultSet } from '../engine.js'
 import { setColumn } from './set-columns.js'
 import type { WireSet } from './wire.js'
-import { type Standing, unknownEffect, type WriteTransaction } from './write-transaction.js'
+import type { Standing, WriteTransaction } from './write-transaction.js'
 
 const COMMITTED = 'the procedure may have committed the transaction it ran in'
 

@@ -3,6 +3,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { CALL_DEADLINE_GRACE_MS, KEEP_ALIVE_DELAY_MS, QUERY_TIMEOUT_MAX_MS } from '../../core/limits.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
+import type { SessionUse } from '../driver/session-pool.js'
 import type { SessionContext } from '../engine.js'
 import type { WireStatement } from './wire.js'
 
@@ -12,9 +13,6 @@ type ConnectionSettings = ConnectorSettings['connection']
 const LOCK_TIMEOUT_MS = QUERY_TIMEOUT_MAX_MS + CALL_DEADLINE_GRACE_MS
 /** Bytes of a text that the server sends: all of them. */
 export const TEXTSIZE_BYTES = 2_147_483_647
-
-/** What the sessions of a pool are for. The language has no session that cannot write: reads ask for a replica that cannot. */
-export type SessionUse = 'read' | 'write'
 
 /**
  * Settings of every session, whatever the server and the login prefer. They are constants: nothing that depends on a caller
@@ -85,7 +83,8 @@ export const SOCKET_OPTIONS = { keepAlive: true, keepAliveInitialDelay: KEEP_ALI
 
 /**
  * How `tedious` connects, in full: its defaults stop a statement after fifteen seconds, try again on their own, and tell the
- * server the name of this host. Its deadlines are off, since calls have their own.
+ * server the name of this host. Its deadlines are off, since calls have their own. The language has no session that cannot
+ * write: reads ask for a replica that cannot.
  */
 export function connectionOptions({ connection }: ConnectorSettings, tls: Tls, use: SessionUse) {
   const { port, database } = connection

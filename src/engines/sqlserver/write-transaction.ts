@@ -2,9 +2,18 @@ import { unreachable } from '../../core/assert.js'
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { CompiledStatement } from '../../core/statement.js'
-import type { Ran, TransactionEnd, WritingTransaction } from '../driver/run-mutation.js'
+import {
+  type TransactionParts as PartsOf,
+  type Ran,
+  type Restorable,
+  type TransactionEnd,
+  UNANSWERED,
+  unknownEffect,
+  type WritingTransaction,
+} from '../driver/run-mutation.js'
 import { TransactionClock, tooLargeError } from '../driver/stoppable.js'
-import { Cancellation, type ExecuteOptions } from '../engine.js'
+import { Cancellation } from '../engine.js'
+import { otherTypes } from './changed-types.js'
 import { numberOf, statementError, writeError } from './errors.js'
 import { setContext } from './session.js'
 import {
@@ -49,16 +58,9 @@ const UNDONE_AT_COMMIT: ReadonlySet<number> = new Set([
   41_325, // memory-optimized: serializable validation
 ])
 
-/** A session that can be made as it was before. */
-export interface RestorableSession extends WireSession {
-  restore(): Promise<boolean>
-}
+export type RestorableSession = WireSession & Restorable
 
-export interface TransactionParts {
-  readonly session: RestorableSession
-  readonly options: ExecuteOptions
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number
+export interface TransactionParts extends PartsOf<RestorableSession> {
   /** Whether what is called only reads, so that what it raises is no refusal of a change. Absent: it writes. */
   readonly reading?: true
 }
@@ -97,6 +99,8 @@ export class WriteTransaction implements WritingTransaction {
     if (answer.value.news !== 'none') return fail(gatewayError('DB_ERROR', { reason: ENDED_BY_TRIGGER }))
     const set = answer.value.sets.at(-1)
     if (set === undefined) return ok({ rows: [], affected: answer.value.count })
+    const changed = set.fields.length === statement.columns.length ? otherTypes(set.rows, statement.columns) : undefined
+    if (changed !== undefined) return fail(changed)
     // What is read back behind a write stands in its batch, and the write is what counted last before it.
     return ok({ rows: set.rows, affected: set.countBefore ?? set.rows.length })
   }
@@ -237,14 +241,7 @@ export class WriteTransaction implements WritingTransaction {
   }
 }
 
-const UNANSWERED = 'the connection was lost before COMMIT was answered'
 const COMMITTED_INSIDE = 'a trigger or routine committed the transaction it ran in'
 const ENDED_BY_TRIGGER = 'a trigger ended the transaction it ran in'
 const ENDED_BY_ROUTINE = 'the procedure ended the transaction it ran in'
 const LEFT_OPEN = 'the procedure left a transaction that cannot be committed'
-
-/** `detail`: what was heard last, for the operator. */
-export function unknownEffect<T>(reason: string, reusable: boolean, detail?: string): TransactionEnd<T> {
-  const error = gatewayError('DB_EFFECT_UNKNOWN', { reason, ...(detail === undefined ? {} : { detail }) })
-  return { outcome: fail(error), effect: 'unknown', reusable }
-}
