@@ -73,9 +73,10 @@ async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'runku-bench-'))
   const path = join(folder, 'store.sqlite')
   const store = must(openSqliteAdminStore({ path, clock: Date.now, randomBytes, busyTimeoutMs: 1_000 }))
-  must(store.createRole('reader'))
-  must(store.createIdentity('load', ['reader'], new Map()))
-  const { key } = must(store.createKey('load'))
+  const changes = store.changes({ name: 'bench' })
+  must(await changes.createRole('reader'))
+  must(await changes.createIdentity('load', ['reader'], new Map()))
+  const { key } = must(await changes.createKey('load'))
   const options = { store, authEnabled: true, anonymousRoles: [], clock: Date.now, observe: () => {} }
   const { authenticate } = createAuthenticator(options)
   const policy = must(parsePolicy("version: 1\ntables: { public.customers: }\nroles: { reader: { read: ['*'] } }"))
@@ -136,7 +137,7 @@ async function measure(): Promise<void> {
       `| there and back between threads, ${inFlight} in flight, per message | ${(await hop(inFlight)).toFixed(2)} |\n`,
     )
   }
-  store.close()
+  await store.close()
   rmSync(folder, { recursive: true, force: true })
 }
 

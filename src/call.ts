@@ -1,9 +1,10 @@
+import type { MaybePromise } from './admin/admin-store.js'
 import type { AuditRecord, Operation } from './core/audit-entry.js'
 import { ERRORS, type ErrorCode, type GatewayError, publicText } from './core/errors.js'
 import type { Identity } from './core/identity.js'
 import { OWED_MAX } from './core/limits.js'
 import { encodeError } from './core/tool-result.js'
-import type { CallEnd, IdempotencyKeys, StartedCall } from './idempotency.js'
+import type { CallEnd, IdempotencyKeys, NotStarted, StartedCall } from './idempotency.js'
 import { type FoldedRefusals, RefusalFolder } from './refusals.js'
 import type { CallListener, Connector } from './threads/connector.js'
 import type { IntentMessage, IntentVerdict, OutcomeMessage } from './threads/messages.js'
@@ -19,7 +20,9 @@ export interface AuditTrail {
 
 export interface PathSurroundings {
   readonly audit: AuditTrail
-  readonly idempotency: Pick<IdempotencyKeys, 'begin'>
+  readonly idempotency: {
+    begin(...given: Parameters<IdempotencyKeys['begin']>): MaybePromise<StartedCall | NotStarted>
+  }
   /** Monotonic milliseconds, for durations. */
   readonly nowMs: () => number
   /** Unix milliseconds, for time stamps. */
@@ -36,6 +39,19 @@ export interface RequestFacts {
   readonly address: string
   readonly client?: string
   readonly traceId?: string
+  readonly startedAtMs: number
+}
+
+/** An administrative request, for its entry. */
+export interface AdminRequest {
+  readonly address: string
+  readonly client?: string
+  readonly identity?: Identity
+  /** The operation's name; absent where the request came to none. */
+  readonly operation?: string
+  readonly target?: string
+  readonly code: ErrorCode | 'OK'
+  readonly reason?: string
   readonly startedAtMs: number
 }
 
@@ -60,6 +76,7 @@ interface CallInProgress {
   intended: boolean
   /** Present when the call holds an idempotency key. */
   started?: StartedCall
+  ended: boolean
 }
 
 /** A call in flight, for whoever may want to stop it. */
@@ -123,7 +140,7 @@ export class CallPath {
     }
     this.#inFlight += 1
     const { identity, tool, args } = call
-    const progress: CallInProgress = { id: newId(), call, intended: false }
+    const progress: CallInProgress = { id: newId(), call, intended: false, ended: false }
     const listener: CallListener = {
       announced: (intent, epoch, answer) => this.#announce(progress, intent, epoch, answer),
       ended: (outcome, epoch) => this.#end(progress, outcome, epoch, reply),
@@ -144,30 +161,43 @@ export class CallPath {
     if (!audit.keepsIntents) {
       return answer({ kind: 'refused', code: 'AUDIT_UNAVAILABLE', reason: 'writing calls need audit.buffer' })
     }
-    if (intent.idempotency !== undefined) {
-      const { key, planHash } = intent.idempotency
-      const { facts, identity, tool } = call
-      const begun = idempotency.begin({ identity: identity.id, connector: facts.connector, tool, key }, planHash)
-      if (begun.kind !== 'started') return answer(begun)
-      progress.started = begun
+    const intend = () => {
+      progress.intended = true
+      audit.intend(this.#intentOf(id, call, intent, epoch), (durable) => {
+        answer(durable ? { kind: 'go' } : { kind: 'refused', code: 'AUDIT_UNAVAILABLE' })
+      })
     }
-    progress.intended = true
-    audit.intend(this.#intentOf(id, call, intent, epoch), (durable) => {
-      answer(durable ? { kind: 'go' } : { kind: 'refused', code: 'AUDIT_UNAVAILABLE' })
-    })
+    if (intent.idempotency === undefined) return intend()
+    const claimed = (begun: StartedCall | NotStarted) => {
+      if (begun.kind !== 'started') return answer(begun)
+      // Nobody waits for an answer of ours any more, and nothing ran: the key is free again, and there is nothing to announce.
+      if (progress.ended) return void begun.end({ kind: 'none' })
+      progress.started = begun
+      intend()
+    }
+    const { key, planHash } = intent.idempotency
+    const { facts, identity, tool } = call
+    const begun = idempotency.begin({ identity: identity.id, connector: facts.connector, tool, key }, planHash)
+    if (begun instanceof Promise) void begun.then(claimed)
+    else claimed(begun)
   }
 
   #end(
-    { id, call, intended, started }: CallInProgress,
+    progress: CallInProgress,
     outcome: OutcomeMessage,
     epoch: number | undefined,
     reply: (reply: CallReply) => void,
   ): void {
-    started?.end(endOf(outcome))
+    const { id, call, intended, started } = progress
+    progress.ended = true
+    const kept = started?.end(endOf(outcome))
     const record = this.#recordOf(id, call, outcome, epoch)
     this.#finish(record, (durable) => {
       if (!durable && intended) this.#owe(record)
-      reply(durable ? replyTo(outcome) : withoutEntry(record))
+      const send = () => reply(durable ? replyTo(outcome) : withoutEntry(record))
+      // Whoever repeats the call right after the reply is to find how it ended.
+      if (kept instanceof Promise) void kept.then(send)
+      else send()
     })
   }
 
@@ -188,13 +218,33 @@ export class CallPath {
     if (identity === undefined && !this.#folder.admit(key, now)) return done(true)
     if (!audit.available) return done(false)
     this.#inFlight += 1
-    const record = this.#begin(newId(), facts, 'request')
+    const record = this.#begin(newId(), facts, 'request', facts.connector)
     if (requestId !== undefined) record.request_id = String(requestId)
     if (identity !== undefined) nameCaller(record, identity)
     record.decision = ERRORS[error.code].decision
     record.code = error.code
     if (error.reason !== undefined) record.reason = error.reason
     record.duration_ms = { total: round(now - facts.startedAtMs) }
+    this.#finish(record, done)
+  }
+
+  /** Ends an administrative request. `done` hears whether its entry is durable; attempts of strangers fold as refusals do. */
+  administered(request: AdminRequest, done: (durable: boolean) => void): void {
+    const { audit, nowMs, newId } = this.#surroundings
+    const { address, client, identity, operation, target, code, reason, startedAtMs } = request
+    const now = nowMs()
+    if (identity === undefined && code !== 'OK' && !this.#folder.admit({ address, code, connector: undefined }, now))
+      return done(true)
+    if (!audit.available) return done(false)
+    this.#inFlight += 1
+    const record = this.#begin(newId(), { address, startedAtMs, ...(client === undefined ? {} : { client }) }, 'admin')
+    if (identity !== undefined) nameCaller(record, identity)
+    if (operation !== undefined) record.tool = operation
+    if (target !== undefined) record.target = target
+    record.decision = code === 'OK' ? 'allowed' : ERRORS[code].decision
+    record.code = code
+    if (reason !== undefined) record.reason = reason
+    record.duration_ms = { total: round(now - startedAtMs) }
     this.#finish(record, done)
   }
 
@@ -261,18 +311,18 @@ export class CallPath {
   }
 
   #beginCall(id: string, call: ToolCall, operation: Operation): RecordDraft {
-    const record = this.#begin(id, call.facts, operation)
+    const record = this.#begin(id, call.facts, operation, call.facts.connector)
     record.request_id = String(call.requestId)
     nameCaller(record, call.identity)
     record.tool = call.tool
     return record
   }
 
-  #begin(id: string, facts: RequestFacts, operation: Operation): RecordDraft {
+  #begin(id: string, facts: Omit<RequestFacts, 'connector'>, operation: Operation, connector?: string): RecordDraft {
     const record: RecordDraft = {
       id,
       time: new Date(this.#surroundings.wallMs()).toISOString(),
-      connector: facts.connector,
+      ...(connector === undefined ? {} : { connector }),
       address: facts.address,
       operation,
       decision: 'errored',

@@ -1,29 +1,32 @@
 import { randomBytes } from 'node:crypto'
-import { openSqliteAdminStore, type SqliteAdminStore } from './admin/sqlite-admin-store.js'
+import type { AdminStore } from './admin/admin-store.js'
+import { openAdminStore } from './admin/open-admin-store.js'
+import { PendingChanges } from './admin/pending-changes.js'
+import { administration } from './administration.js'
 import { createAuthenticator } from './auth/authenticate.js'
 import { CallPath } from './call.js'
-import { auditSettings, type Config, connectorSettings, faultText, type LoadedConfig } from './config/config.js'
+import { auditSettings, type Config, type LoadedConfig, loadConfig } from './config/config.js'
+import type { Environment } from './config/source.js'
 import { monotonicMs } from './core/clock.js'
-import { ADMIN_SERVE_BUSY_TIMEOUT_MS, DRAIN_DEADLINE_MS } from './core/limits.js'
+import { ADMIN_SERVE_BUSY_TIMEOUT_MS, DRAIN_DEADLINE_MS, PENDING_CHANGES_INTERVAL_MS } from './core/limits.js'
 import { fail, ok, type Result } from './core/result.js'
-import { createHttpServer } from './http/create-server.js'
-import { createFrontDoor, type FrontDoor } from './http/front-door.js'
-import type { Exchange, ExchangeListener, HttpServer, ListenAddress } from './http/http-server.js'
-import { serveAdmin, serveMcp } from './http/routes.js'
+import { type Listener, openListener } from './http/listener.js'
+import { type Readiness, serveAdmin, serveMcp } from './http/routes.js'
 import { IdempotencyKeys } from './idempotency.js'
+import { type Judge, policyJudge } from './judge-policy.js'
 import { McpEndpoint } from './mcp/endpoint.js'
 import { Metrics } from './observe/metrics.js'
 import type { Observe } from './observe/observation.js'
+import { type ReloadCause, type ReloadReport, Reloads } from './reloads.js'
 import { AuditMailbox } from './threads/audit-mailbox.js'
-import { type Connector, disabledConnector } from './threads/connector.js'
-import { ConnectorSupervisor } from './threads/connector-supervisor.js'
-import { Gate } from './threads/gate.js'
+import { ConnectorFleet } from './threads/connector-fleet.js'
+import type { ConnectorSupervisor } from './threads/connector-supervisor.js'
+import type { Service } from './threads/fleet-member.js'
+import type { ConnectorState } from './threads/fleet-report.js'
 import { VERSION } from './version.js'
 
 /** How often folded refusals and owed entries are looked over, and how often the store is written to for small things. */
 const REFUSALS_INTERVAL_MS = 5_000
-/** A start with hundreds of connectors must not open hundreds of threads and connections in one moment. */
-const INTROSPECTIONS_AT_ONCE = 4
 const STORE_INTERVAL_MS = 15_000
 const HOUR_MS = 3_600_000
 
@@ -37,20 +40,25 @@ function entryIds(wallMs: number): () => string {
   }
 }
 
-interface Listener {
-  readonly server: HttpServer
-  readonly url: string
-}
-
-/** The parts of a running gateway, in the order they were started. */
-interface Parts {
+/** The parts that work behind the listeners, in the order they are started. */
+interface InnerParts {
   readonly config: Config
+  readonly env: Environment
   readonly observe: Observe
-  readonly store: SqliteAdminStore
+  readonly store: AdminStore
   readonly audit: AuditMailbox
   readonly idempotency: IdempotencyKeys
+  readonly metrics: Metrics
   readonly path: CallPath
-  readonly supervisors: ReadonlyMap<string, ConnectorSupervisor>
+  /** Takes changes of the admin store into the trail. */
+  readonly pending: PendingChanges
+  readonly fleet: ConnectorFleet
+  readonly reloads: Reloads
+  /** Settles when every connector has been prepared once, well or not. */
+  readonly settled: Promise<unknown>
+}
+
+interface Parts extends InnerParts {
   readonly endpoint: McpEndpoint
   readonly mcp: Listener
   readonly admin: Listener
@@ -66,7 +74,8 @@ export class Gateway {
     this.#parts = parts
     this.#timers = [
       setInterval(() => this.#flushEntries(false), REFUSALS_INTERVAL_MS).unref(),
-      setInterval(() => this.#tidyStore(), STORE_INTERVAL_MS).unref(),
+      setInterval(() => void this.#tidyStore(), STORE_INTERVAL_MS).unref(),
+      setInterval(() => void parts.pending.take(), PENDING_CHANGES_INTERVAL_MS).unref(),
     ]
   }
 
@@ -79,82 +88,48 @@ export class Gateway {
     return this.#parts.admin.url
   }
 
+  /** The supervisors that serve now, by connector id. */
   get connectors(): ReadonlyMap<string, ConnectorSupervisor> {
-    return this.#parts.supervisors
+    return this.#parts.fleet.supervisors
+  }
+
+  /** What there is to say of every configured connector, those with a fault too. */
+  report(): readonly ConnectorState[] {
+    return this.#parts.fleet.report()
   }
 
   /**
    * Starts every part or none: a fault of server, store or audit ends the start with one sentence; a fault inside a
-   * connector is observed and the others serve. Connectors go on becoming ready after this settles.
+   * connector is observed and the others serve. Connectors go on becoming ready after this settles. `env` fills `${NAME}` in
+   * what is read later.
    */
-  static async start(loaded: LoadedConfig, observe: Observe): Promise<Result<Gateway, string>> {
-    const { config } = loaded
-    const store = openSqliteAdminStore({
-      path: config.adminStore.path,
-      clock: Date.now,
-      randomBytes,
-      busyTimeoutMs: ADMIN_SERVE_BUSY_TIMEOUT_MS,
-    })
-    if (!store.ok) return store
-    const audit = await AuditMailbox.start(auditSettings(config), { observe, nowMs: monotonicMs })
-    if (!audit.ok) {
-      store.value.close()
-      return audit
-    }
-    const supervisors = new Map<string, ConnectorSupervisor>()
-    const metrics = new Metrics(
-      () => [...supervisors.values()].map((supervisor) => supervisor.gauges),
-      () => audit.value.available,
-    )
-    const idempotency = idempotencyKeys(config, store.value, audit.value, observe)
-    const path = new CallPath({
-      audit: audit.value,
-      idempotency,
-      nowMs: monotonicMs,
-      wallMs: Date.now,
-      newId: entryIds(Date.now()),
-      meter: (record, commitMs) => metrics.count(record, commitMs),
-    })
-    const observeAll: Observe = (observation) => {
-      metrics.observe(observation)
-      observe(observation)
-    }
-    for (const supervisor of superviseConnectors(config, store.value, observeAll)) {
-      supervisors.set(supervisor.id, supervisor)
-    }
-    const connectors = doors(loaded, supervisors, observe)
-    const listening = await listen(config, {
-      observe,
-      store: store.value,
-      audit: audit.value,
-      path,
-      metrics,
-      connectors,
-    })
+  static async start(loaded: LoadedConfig, observe: Observe, env: Environment): Promise<Result<Gateway, string>> {
+    const inner = await startInner(loaded, observe, env)
+    if (!inner.ok) return inner
+    const listening = await listen(inner.value)
     if (!listening.ok) {
-      await Promise.all([...supervisors.values()].map((supervisor) => supervisor.stop(0)))
-      await audit.value.stop()
-      store.value.close()
+      await stopInner(inner.value)
       return listening
     }
     const { mcp, admin, fallbackReason } = listening.value
-    metrics.describe({ version: VERSION, node: process.version, http: mcp.server.implementation })
+    inner.value.metrics.describe({ version: VERSION, node: process.version, http: mcp.server.implementation })
     if (fallbackReason !== undefined) observe({ kind: 'http.fallback', reason: fallbackReason })
     observe({ kind: 'gateway.listening', surface: 'mcp', url: mcp.url })
     observe({ kind: 'gateway.listening', surface: 'admin', url: admin.url })
-    const running = { config, observe, store: store.value, audit: audit.value, idempotency, path, supervisors }
-    const parts = { ...running, ...listening.value }
-    return ok(new Gateway(parts))
+    return ok(new Gateway({ ...inner.value, ...listening.value }))
   }
 
   /** Settles when every connector has been prepared once, well or not. */
   async whenSettled(): Promise<void> {
-    await Promise.all([...this.connectors.values()].map((supervisor) => supervisor.whenSettled()))
+    await this.#parts.settled
   }
 
-  /** Introspects every connector again and applies the policies as stored now. Each keeps its old snapshot on a failure. */
-  reload(): void {
-    for (const supervisor of this.connectors.values()) supervisor.refresh()
+  /**
+   * Reads configuration and admin store again, introspects every connector and applies the policies as stored now. What cannot be
+   * prepared goes on as it was. Settles when every connector has been prepared again, well or not; never rejects.
+   */
+  reload(cause: ReloadCause): Promise<ReloadReport> {
+    return this.#parts.reloads.reload(cause)
   }
 
   /** Takes no new requests, lets those in flight end, writes every entry, and ends every thread. Safe to call twice. */
@@ -164,8 +139,9 @@ export class Gateway {
   }
 
   async #stop(deadlineMs: number): Promise<void> {
-    const { mcp, admin, endpoint, audit, store, supervisors, observe } = this.#parts
+    const { mcp, admin, endpoint, fleet, reloads, audit, pending, store, observe } = this.#parts
     for (const timer of this.#timers) clearInterval(timer)
+    reloads.stop()
     observe({ kind: 'gateway.draining', inFlight: endpoint.visits })
     mcp.server.stopAccepting()
     endpoint.drain()
@@ -173,13 +149,14 @@ export class Gateway {
     const endsAtMs = monotonicMs() + deadlineMs
     const left = () => Math.max(0, endsAtMs - monotonicMs())
     await endpoint.whenIdle(left())
-    await Promise.all([...supervisors.values()].map((supervisor) => supervisor.stop(left())))
+    await fleet.stop(left())
     this.#flushEntries(true)
+    await pending.take()
     await audit.stop()
     mcp.server.close()
     admin.server.close()
-    this.#tidyStore()
-    store.close()
+    await this.#tidyStore()
+    await store.close()
     observe({ kind: 'gateway.stopped' })
   }
 
@@ -188,22 +165,82 @@ export class Gateway {
     this.#parts.path.settleOwed()
   }
 
-  #tidyStore(): void {
-    this.#parts.idempotency.tidy()
-    try {
-      this.#parts.store.flushLastUsed()
-    } catch (error) {
-      this.#parts.observe({ kind: 'auth.store_failed', detail: error instanceof Error ? error.message : String(error) })
-    }
+  async #tidyStore(): Promise<void> {
+    const { idempotency, store, observe } = this.#parts
+    await idempotency.tidy()
+    await store.flushLastUsed().catch((error: unknown) => observe(storeFailed(error)))
   }
 }
 
-function idempotencyKeys(
-  config: Config,
-  store: SqliteAdminStore,
-  audit: AuditMailbox,
+function storeFailed(error: unknown): { readonly kind: 'auth.store_failed'; readonly detail: string } {
+  return { kind: 'auth.store_failed', detail: error instanceof Error ? error.message : String(error) }
+}
+
+/** Everything that works behind the listeners. The error is one sentence, and nothing runs then. */
+async function startInner(
+  loaded: LoadedConfig,
   observe: Observe,
-): IdempotencyKeys {
+  env: Environment,
+): Promise<Result<InnerParts, string>> {
+  const { config } = loaded
+  const opened = await openAdminStore(config.adminStore, {
+    clock: Date.now,
+    randomBytes,
+    busyTimeoutMs: ADMIN_SERVE_BUSY_TIMEOUT_MS,
+  })
+  if (!opened.ok) return opened
+  const store = opened.value
+  const started = await AuditMailbox.start(auditSettings(config), { observe, nowMs: monotonicMs })
+  if (!started.ok) {
+    await store.close()
+    return started
+  }
+  const audit = started.value
+  const metrics = new Metrics(
+    () => fleet.gauges,
+    () => audit.available,
+  )
+  const observeAll: Observe = (observation) => {
+    metrics.observe(observation)
+    observe(observation)
+  }
+  const fleet = new ConnectorFleet({ observe: observeAll, nowMs: monotonicMs, random: Math.random, policies: store })
+  const idempotency = idempotencyKeys(config, store, audit, observe)
+  const path = new CallPath({
+    audit,
+    idempotency,
+    nowMs: monotonicMs,
+    wallMs: Date.now,
+    newId: entryIds(Date.now()),
+    meter: (record, commitMs) => metrics.count(record, commitMs),
+  })
+  const pending = new PendingChanges({
+    store,
+    instance: audit.instance,
+    available: () => audit.available,
+    append: (record, onDurable) => audit.append(record, onDurable),
+    onFailed: (error) => observe(storeFailed(error)),
+  })
+  const load = () => loadConfig({ file: config.file, env })
+  try {
+    const begun = await Reloads.begin({ fleet, store, observe: observeAll, env, load }, loaded)
+    return ok({ config, env, observe, store, audit, idempotency, metrics, path, pending, fleet, ...begun })
+  } catch (error) {
+    await audit.stop()
+    await store.close()
+    return fail(`the admin store failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** For a start that does not come to listening: nobody has called. */
+async function stopInner({ reloads, fleet, audit, store }: InnerParts): Promise<void> {
+  reloads.stop()
+  await fleet.stop(0)
+  await audit.stop()
+  await store.close()
+}
+
+function idempotencyKeys(config: Config, store: AdminStore, audit: AuditMailbox, observe: Observe): IdempotencyKeys {
   return new IdempotencyKeys({
     store,
     gateway: audit.instance,
@@ -214,58 +251,19 @@ function idempotencyKeys(
   })
 }
 
-function superviseConnectors(
-  config: Config,
-  store: SqliteAdminStore,
-  observe: Observe,
-): readonly ConnectorSupervisor[] {
-  const gate = new Gate(INTROSPECTIONS_AT_ONCE)
-  return config.connectors.map((connector) => {
-    const surroundings = {
-      observe,
-      nowMs: monotonicMs,
-      random: Math.random,
-      gate,
-      readPolicy: () => {
-        const stored = store.findPolicy(connector.policy)
-        if (stored === undefined) return undefined
-        const { document, version } = stored
-        const known = store.findKnownObjects(connector.policy, version, connector.id)
-        return { document, version, ...(known === undefined ? {} : { known }) }
-      },
-      confirm: (version: number, known: string) => {
-        store.recordKnownObjects(connector.policy, version, connector.id, known)
-      },
-    }
-    return new ConnectorSupervisor(connectorSettings(connector), surroundings)
-  })
+/** What keeps the gateway from serving. Databases do not count: they are each connector's own trouble. */
+async function readiness({ audit, store }: InnerParts, endpoint: McpEndpoint): Promise<Readiness> {
+  const healthy = await store.healthy()
+  const failing = [
+    ...(endpoint.draining ? ['draining'] : []),
+    ...(audit.available ? [] : ['audit']),
+    ...(healthy ? [] : ['admin_store']),
+  ]
+  return { failing }
 }
 
-/** Every configured path with what answers there. */
-function doors(
-  loaded: LoadedConfig,
-  supervisors: ReadonlyMap<string, ConnectorSupervisor>,
-  observe: Observe,
-): ReadonlyMap<string, Connector> {
-  const byPath = new Map<string, Connector>()
-  for (const connector of loaded.config.connectors) {
-    const supervisor = supervisors.get(connector.id)
-    if (supervisor !== undefined) byPath.set(connector.path, supervisor)
-  }
-  for (const { id, path, faults } of loaded.connectorFaults) {
-    byPath.set(path, disabledConnector(id))
-    observe({ kind: 'connector.disabled', connector: id, faults: faults.map(faultText) })
-  }
-  return byPath
-}
-
-interface FrontParts {
-  readonly observe: Observe
-  readonly store: SqliteAdminStore
-  readonly audit: AuditMailbox
-  readonly path: CallPath
-  readonly metrics: Metrics
-  readonly connectors: ReadonlyMap<string, Connector>
+function judgeOf({ config, supervisor }: Service): Judge {
+  return { config, judge: (text, vars) => supervisor.judge(text, vars) }
 }
 
 interface Listening {
@@ -275,91 +273,52 @@ interface Listening {
   readonly fallbackReason?: string
 }
 
-async function listen(config: Config, parts: FrontParts): Promise<Result<Listening, string>> {
-  const admin = await openListener(config, config.server.adminListen)
+async function listen(parts: InnerParts): Promise<Result<Listening, string>> {
+  const { server, auth } = parts.config
+  const admin = await openListener(server, server.adminListen)
   if (!admin.ok) return admin
-  const mcp = await openListener(config, config.server.listen)
+  const mcp = await openListener(server, server.listen)
   if (!mcp.ok) {
     admin.value.server.close()
     return mcp
   }
+  const authenticator = createAuthenticator({
+    store: parts.store,
+    authEnabled: auth.enabled,
+    anonymousRoles: auth.anonymousRoles,
+    clock: Date.now,
+    observe: parts.observe,
+  })
   const endpoint = new McpEndpoint({
     path: parts.path,
     frontDoor: mcp.value.frontDoor,
-    authenticate: createAuthenticator({
-      store: parts.store,
-      authEnabled: config.auth.enabled,
-      anonymousRoles: config.auth.anonymousRoles,
-      clock: Date.now,
-      observe: parts.observe,
-    }).authenticate,
+    authenticate: authenticator.authenticate,
     nowMs: monotonicMs,
     serverVersion: VERSION,
-    bodyBytesMax: config.server.limits.bodyBytesMax,
-    inFlightMax: config.server.limits.inFlightMax,
+    bodyBytesMax: server.limits.bodyBytesMax,
+    inFlightMax: server.limits.inFlightMax,
   })
-  const ready = () => !endpoint.draining && parts.audit.available && readable(parts.store)
-  mcp.value.begin((exchange) => serveMcp(exchange, mcp.value.frontDoor, parts.connectors, endpoint))
-  admin.value.begin((exchange) => serveAdmin(exchange, { ready, scrape: () => parts.metrics.scrape() }))
+  const { doors } = parts.fleet
+  mcp.value.begin((exchange) => serveMcp(exchange, mcp.value.frontDoor, doors, endpoint))
+  const surface = {
+    ready: () => readiness(parts, endpoint),
+    scrape: () => parts.metrics.scrape(),
+    frontDoor: admin.value.frontDoor,
+    ...administration({
+      ...parts,
+      authenticator,
+      auditable: () => parts.audit.available,
+      report: () => parts.fleet.report(),
+      judge: (names) => policyJudge(() => parts.fleet.services.map(judgeOf), names),
+      frontDoor: admin.value.frontDoor,
+    }),
+  }
+  admin.value.begin((exchange) => serveAdmin(exchange, surface))
   const { fallbackReason } = mcp.value
   return ok({
     endpoint,
     mcp: mcp.value,
     admin: admin.value,
     ...(fallbackReason === undefined ? {} : { fallbackReason }),
-  })
-}
-
-/** Whether the store answers now; the id is one that no key can have. */
-function readable(store: SqliteAdminStore): boolean {
-  try {
-    store.findKey('')
-    return true
-  } catch {
-    return false
-  }
-}
-
-interface OpenListener extends Listener {
-  readonly frontDoor: FrontDoor
-  readonly fallbackReason?: string
-  /** From now on exchanges go to this listener; those before it are closed. */
-  begin(listener: ExchangeListener): void
-}
-
-/** Binds first and serves afterwards: what the front door allows depends on the port that was really bound. */
-async function openListener(config: Config, address: ListenAddress): Promise<Result<OpenListener, string>> {
-  const { tls, limits, publicUrl, allowedHosts, allowedOrigins, trustedProxies } = config.server
-  let serve: ExchangeListener = (exchange: Exchange) => exchange.close()
-  const own = typeof tls === 'object' ? tls : undefined
-  const { server, fallbackReason } = await createHttpServer({
-    ...(own === undefined ? {} : { tls: own }),
-    connectionsMax: limits.connectionsMax,
-    onExchange: (exchange) => serve(exchange),
-  })
-  const bound = await server.listen(address)
-  if (!bound.ok) return bound
-  const { port } = bound.value
-  const frontDoor = createFrontDoor({
-    listen: { host: address.host, port },
-    tls: own !== undefined,
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    allowedHosts,
-    allowedOrigins,
-    trustedProxies,
-  })
-  if (!frontDoor.ok) {
-    server.close()
-    return fail(frontDoor.error)
-  }
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host
-  return ok({
-    server,
-    url: `${own === undefined ? 'http' : 'https'}://${host}:${port}`,
-    frontDoor: frontDoor.value,
-    ...(fallbackReason === undefined ? {} : { fallbackReason }),
-    begin: (listener) => {
-      serve = listener
-    },
   })
 }

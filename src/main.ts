@@ -4,20 +4,35 @@ import { userInfo } from 'node:os'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { addBinding, removeBinding } from './cli/binding.js'
 import type { CommandResult, Surroundings } from './cli/command.js'
-import { configSchemaCommand } from './cli/config-schema.js'
-import { createIdentity, listIdentities } from './cli/identity.js'
+import { configSchemaCommand, openApiCommand } from './cli/config-schema.js'
+import {
+  listConnectors,
+  putConnector,
+  reload,
+  removeConnector,
+  renameConnector,
+  showConnector,
+} from './cli/connector.js'
+import {
+  createIdentity,
+  deleteIdentity,
+  listIdentities,
+  setClaims,
+  setIdentityDisabled,
+  showIdentity,
+} from './cli/identity.js'
 import { init } from './cli/init.js'
 import { createKey, listKeys, revokeKey } from './cli/key.js'
 import { packageVersion } from './cli/package-root.js'
-import { applyPolicy, listPolicies } from './cli/policy.js'
-import { createRole, listRoles } from './cli/role.js'
+import { addPolicies } from './cli/policy-commands.js'
+import { createRole, deleteRole, listRoles } from './cli/role.js'
 
 const EXIT_OK = 0
 const EXIT_REFUSED = 1
 const EXIT_USAGE = 2
 
 const EXIT_CODES = `
-Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage.`
+Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage, 3 something would change ("policy diff --exit-code").`
 
 interface CommonOptions {
   readonly config: string
@@ -59,7 +74,7 @@ function osUser(): string {
 function printResult(result: CommandResult, json: boolean): number {
   if (result.ok) {
     process.stdout.write(json ? `${JSON.stringify(result.value.json)}\n` : lines(result.value.lines))
-    return EXIT_OK
+    return result.value.exitCode ?? EXIT_OK
   }
   printRefusal(result.error.lines, json)
   return EXIT_REFUSED
@@ -88,6 +103,8 @@ function buildProgram(setExit: (code: number) => void): Command {
     .version(packageVersion())
     .addHelpText('after', EXIT_CODES)
     .showSuggestionAfterError()
+    // An option behind a command is that command's: `policy show --version 2` asks for no version of the program.
+    .enablePositionalOptions()
     .exitOverride()
 
   const finish = (run: Run) => async (command: Command) => {
@@ -109,9 +126,13 @@ function buildProgram(setExit: (code: number) => void): Command {
   addIdentities(program, act)
   addKeys(program, act)
   addBindings(program, act)
+  addConnectors(program, act)
   addPolicies(program, act)
   const config = program.command('config').description('the configuration file')
   act(config.command('schema').description('print the JSON Schema of config.yaml'), () => configSchemaCommand())
+  act(config.command('openapi').description('print the OpenAPI description of the admin interface'), () =>
+    openApiCommand(),
+  )
   return program
 }
 
@@ -150,6 +171,23 @@ function addRoles(program: Command, act: Act): void {
   const role = program.command('role').description('roles that policies grant to')
   act(role.command('create <role>').description('make a role'), (from, { args: [name = ''] }) => createRole(from, name))
   act(role.command('list').description('list the roles'), (from) => listRoles(from))
+  const remove = withYes(role.command('delete <role>').description('delete a role')).option(
+    '--unbind',
+    'also take it from every identity that has it',
+  )
+  act(remove, (from, command) => {
+    const { unbind = false } = command.opts<{ readonly unbind?: boolean }>()
+    return deleteRole(from, command.args[0] ?? '', { unbind, yes: saidYes(command) })
+  })
+}
+
+/** Of acts that cannot be undone. */
+function withYes(command: Command): Command {
+  return command.option('--yes', 'do not ask for confirmation')
+}
+
+function saidYes(command: Command): boolean {
+  return command.opts<{ readonly yes?: boolean }>().yes ?? false
 }
 
 function addIdentities(program: Command, act: Act): void {
@@ -169,6 +207,57 @@ function addIdentities(program: Command, act: Act): void {
     return createIdentity(from, { name: command.args[0] ?? '', roles: role, claims: claim })
   })
   act(identity.command('list').description('list the identities with roles and claims'), (from) => listIdentities(from))
+  act(identity.command('show <name>').description('show one identity and its keys'), (from, { args: [name = ''] }) =>
+    showIdentity(from, name),
+  )
+  const claims = identity
+    .command('claims <name>')
+    .description('put these claims in place of all that the identity had')
+    .option('--claim <name=value>', 'as in "create"; none: it has no claims then', collect, [])
+  act(claims, (from, command) =>
+    setClaims(from, command.args[0] ?? '', command.opts<{ readonly claim: readonly string[] }>().claim),
+  )
+  for (const [name, description] of [
+    ['disable', 'refuse all keys of an identity until it is enabled'],
+    ['enable', 'take its keys again'],
+  ] as const) {
+    act(identity.command(`${name} <name>`).description(description), (from, { args: [who = ''] }) =>
+      setIdentityDisabled(from, who, name === 'disable'),
+    )
+  }
+  const remove = withYes(identity.command('delete <name>').description('delete an identity, its keys and its bindings'))
+  act(remove, (from, command) => deleteIdentity(from, command.args[0] ?? '', saidYes(command)))
+}
+
+function addConnectors(program: Command, act: Act): void {
+  const connector = program.command('connector').description('databases; those of the admin store can be changed here')
+  act(connector.command('list').description('list the connectors, wherever they are configured'), (from) =>
+    listConnectors(from),
+  )
+  act(connector.command('show <id>').description('show one connector, without secrets'), (from, { args: [id = ''] }) =>
+    showConnector(from, id),
+  )
+  for (const [name, description] of [
+    ['add', 'add a connector to the admin store'],
+    ['set', 'add a connector to the admin store, or put this in place of what it was'],
+  ] as const) {
+    const put = connector
+      .command(`${name} <id>`)
+      .description(description)
+      .requiredOption('--file <file>', 'YAML or JSON of what would stand under "connectors:"; - for the standard input')
+    act(put, (from, command) =>
+      putConnector(from, command.args[0] ?? '', command.opts<{ readonly file: string }>().file, name === 'add'),
+    )
+  }
+  act(
+    connector.command('rename <id> <newid>').description('give a connector of the admin store another id'),
+    (from, { args: [id = '', newId = ''] }) => renameConnector(from, id, newId),
+  )
+  const remove = withYes(connector.command('remove <id>').description('remove a connector from the admin store'))
+  act(remove, (from, command) => removeConnector(from, command.args[0] ?? '', saidYes(command)))
+  act(program.command('reload').description('ask every gateway of this store to read everything again'), (from) =>
+    reload(from),
+  )
 }
 
 function addKeys(program: Command, act: Act): void {
@@ -183,7 +272,10 @@ function addKeys(program: Command, act: Act): void {
   act(key.command('revoke <keyid>').description('end a key at once'), (from, { args: [keyId = ''] }) =>
     revokeKey(from, keyId),
   )
-  act(key.command('list').description('list the keys, without their secrets'), (from) => listKeys(from))
+  const list = key.command('list').description('list the keys, without their secrets')
+  act(list.option('--identity <name>', 'of this identity alone'), (from, command) =>
+    listKeys(from, command.opts<{ readonly identity?: string }>().identity),
+  )
 }
 
 function addBindings(program: Command, act: Act): void {
@@ -202,19 +294,6 @@ function addBindings(program: Command, act: Act): void {
       return run(from, { identity, role, ...(connector === undefined ? {} : { connector }) })
     })
   }
-}
-
-function addPolicies(program: Command, act: Act): void {
-  const policy = program.command('policy').description('what may be seen, and by whom')
-  const apply = policy
-    .command('apply <name> <file>')
-    .description('check a policy against the databases that use it, and store it as a new version')
-    .option('--offline', 'check the document alone, and no database')
-  act(apply, (from, command) => {
-    const [name = '', file = ''] = command.args
-    return applyPolicy(from, { name, file, offline: command.opts<{ readonly offline?: boolean }>().offline ?? false })
-  })
-  act(policy.command('list').description('list the policies, the newest version of each'), (from) => listPolicies(from))
 }
 
 /** Runs the command line and gives its exit code. */

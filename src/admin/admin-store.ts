@@ -1,6 +1,9 @@
 import type { ClaimValue } from '../core/identity.js'
 import type { Result } from '../core/result.js'
 
+/** What SQLite answers at once and PostgreSQL after a while: whoever asks on the hot path waits only where there is something to wait for. */
+export type MaybePromise<T> = T | Promise<T>
+
 /** A role of an identity, on one connector or, without one, on every connector. */
 export interface Binding {
   readonly role: string
@@ -60,6 +63,48 @@ export interface ListedRole {
 
 export type ListedPolicy = Omit<StoredPolicy, 'document'>
 
+/** A connector that lives in the store instead of a file. */
+export interface StoredConnector {
+  readonly id: string
+  /** JSON text of what would stand under `connectors:` in a file, `id` included; checked when it is put and when it is loaded. */
+  readonly document: string
+  readonly author: string
+  /** Unix milliseconds. */
+  readonly changedAt: number
+}
+
+/** Who changes the store: an identity's name, or `cli:<os user>`. */
+export interface ChangeAuthor {
+  readonly name: string
+  /** Of the key by which an identity came. */
+  readonly keyId?: string
+  /** The client's address, where there is one. */
+  readonly address?: string
+}
+
+/** A change that was made and is not yet in anybody's audit trail. Written in the change's own transaction. */
+export interface PendingChange {
+  /** Unique over every instance. */
+  readonly id: string
+  /** Unix milliseconds. */
+  readonly time: number
+  readonly author: ChangeAuthor
+  /** The operation, such as `key.revoke`. */
+  readonly action: string
+  /** What was changed, such as a key id, an identity's or a policy's name; never a secret. */
+  readonly target: string
+  /** More of it as plain JSON, such as `{ "version": 3 }`; never a secret and never a claim's value. */
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** Numbers that grow with what they count. Equal numbers: nothing of the kind has changed. */
+export interface StoreVersions {
+  /** Any change of identities, roles, bindings, keys, policies or connectors. */
+  readonly change: number
+  /** Somebody asked every instance to reload. */
+  readonly reload: number
+}
+
 /** A key as shown to the person it is for, once: the store keeps a hash of its secret. */
 export interface CreatedKey {
   readonly keyId: string
@@ -114,57 +159,120 @@ export interface IdempotentOutcome {
   readonly keys: readonly Readonly<Record<string, string>>[]
 }
 
-/** The part of the store that keeps writing calls from running twice. Every method throws `StoreFailure`. */
+/** The part of the store that keeps writing calls from running twice. Every method fails with `StoreFailure`. */
 export interface IdempotencyStore {
-  /** In one transaction, durable when it returns. What is older than the window does not count. */
-  beginIdempotent(claim: IdempotencyClaim, windowMs: number): IdempotencyFound
+  /** In one transaction, durable when it settles. What is older than the window does not count. */
+  beginIdempotent(claim: IdempotencyClaim, windowMs: number): MaybePromise<IdempotencyFound>
   /** Keeps the outcome of a started call; `undefined`, since it changed nothing: forgets the call, so that it may run again. */
-  finishIdempotent(claim: IdempotencyClaim, outcome: IdempotentOutcome | undefined): void
+  finishIdempotent(claim: IdempotencyClaim, outcome: IdempotentOutcome | undefined): MaybePromise<void>
   /** Forgets what is older than the window. */
-  purgeIdempotent(windowMs: number): void
+  purgeIdempotent(windowMs: number): MaybePromise<void>
 }
 
 /** The part of the store that authentication reads on every request. */
 export interface KeyStore {
-  /** Reads state as of now: a revocation committed before the call is seen by it. */
-  findKey(keyId: string): KeyRecord | undefined
+  /**
+   * State that was read after the call began: a revocation committed before it is seen by it. SQLite answers at once;
+   * PostgreSQL lets the calls of one event-loop turn share one read.
+   */
+  findKey(keyId: string): MaybePromise<KeyRecord | undefined>
   /** Remembers in memory that the key was used. Writes nothing. */
   noteKeyUsed(keyId: string, atMs: number): void
 }
 
-/**
- * Identities, keys, roles, bindings, policies and idempotency keys. Both implementations pass one shared test suite. A change is committed
- * when its method returns, and every other process sees it with its next read. Every method throws `StoreFailure`.
- */
-export interface AdminStore extends KeyStore, IdempotencyStore {
-  /** The newest version of the policy, read as of now. */
-  findPolicy(name: string): StoredPolicy | undefined
-  /** Writes the noted uses, at most once a minute. What cannot be written now is kept for the next time. */
-  flushLastUsed(): void
+/** What is read of the store. Every method fails with `StoreFailure`. */
+export interface StoreReads {
+  readVersions(): Promise<StoreVersions>
+  listRoles(): Promise<readonly ListedRole[]>
+  listIdentities(): Promise<readonly ListedIdentity[]>
+  /** Undefined: there is none of this name. */
+  findIdentity(name: string): Promise<ListedIdentity | undefined>
+  listKeys(): Promise<readonly ListedKey[]>
+  /** The newest version of each, by name. */
+  listPolicies(): Promise<readonly ListedPolicy[]>
+  /** Every version of one, the newest first; empty: there is none of this name. */
+  policyHistory(name: string): Promise<readonly ListedPolicy[]>
+  /** Without a version the newest one. */
+  findPolicy(name: string, version?: number): Promise<StoredPolicy | undefined>
+  /** What a version was confirmed to be about in a connector's database (JSON), or undefined while it was not. */
+  findKnownObjects(policy: string, version: number, connector: string): Promise<string | undefined>
+  /** By id. */
+  listConnectors(): Promise<readonly StoredConnector[]>
+}
 
-  createRole(name: string): Result<void, StoreRefusal>
-  listRoles(): readonly ListedRole[]
+/** Changes by one author, each in one transaction with its row for the audit trail; committed when its promise settles. */
+export interface StoreChanges {
+  createRole(name: string): Promise<Result<void, StoreRefusal>>
+  /** Refused for a reserved role, and while somebody is bound to it unless `unbind`. */
+  deleteRole(name: string, unbind: boolean): Promise<Result<void, StoreRefusal>>
   /** The roles are bound on every connector. */
   createIdentity(
     name: string,
     roles: readonly string[],
     claims: ReadonlyMap<string, ClaimValue>,
-  ): Result<{ readonly id: string }, StoreRefusal>
-  listIdentities(): readonly ListedIdentity[]
+  ): Promise<Result<{ readonly id: string }, StoreRefusal>>
+  /** Its keys and bindings go with it. */
+  deleteIdentity(name: string): Promise<Result<void, StoreRefusal>>
+  /** A disabled identity keeps everything and is refused until it is enabled. Doing it twice changes nothing. */
+  setIdentityDisabled(name: string, disabled: boolean): Promise<Result<void, StoreRefusal>>
+  /** All claims, in place of those it had. */
+  setClaims(name: string, claims: ReadonlyMap<string, ClaimValue>): Promise<Result<void, StoreRefusal>>
   /** `expiresAt` in Unix milliseconds. */
-  createKey(identity: string, expiresAt?: number): Result<CreatedKey, StoreRefusal>
+  createKey(identity: string, expiresAt?: number): Promise<Result<CreatedKey, StoreRefusal>>
   /** Revoking a revoked key changes nothing and is no error. */
-  revokeKey(keyId: string): Result<void, StoreRefusal>
-  listKeys(): readonly ListedKey[]
-  addBinding(identity: string, role: string, connector?: string): Result<void, StoreRefusal>
-  removeBinding(identity: string, role: string, connector?: string): Result<void, StoreRefusal>
-  /** Keeps every earlier version. `document` is JSON text. */
-  applyPolicy(name: string, document: string, author: string): Result<StoredPolicy, StoreRefusal>
-  /** What a version was confirmed to be about in a connector's database (JSON), or undefined while it was not. */
-  findKnownObjects(policy: string, version: number, connector: string): string | undefined
-  /** Keeps it; the first confirmation of a version stands. */
-  recordKnownObjects(policy: string, version: number, connector: string, objects: string): void
-  /** The newest version of each, by name. */
-  listPolicies(): readonly ListedPolicy[]
-  close(): void
+  revokeKey(keyId: string): Promise<Result<void, StoreRefusal>>
+  addBinding(identity: string, role: string, connector?: string): Promise<Result<void, StoreRefusal>>
+  removeBinding(identity: string, role: string, connector?: string): Promise<Result<void, StoreRefusal>>
+  /**
+   * Keeps every earlier version. `document` is JSON text. `known`: by connector, what this version was confirmed to be about, written
+   * in the same transaction, since an instance may load the version the moment it is there.
+   */
+  applyPolicy(
+    name: string,
+    document: string,
+    known?: ReadonlyMap<string, string>,
+  ): Promise<Result<StoredPolicy, StoreRefusal>>
+  /** Every version of it. Connectors that use it serve nothing from then on. */
+  deletePolicy(name: string): Promise<Result<void, StoreRefusal>>
+  /** Adds it, or puts this document in place of the one it had. */
+  putConnector(id: string, document: string): Promise<Result<StoredConnector, StoreRefusal>>
+  deleteConnector(id: string): Promise<Result<void, StoreRefusal>>
+  /** What is bound to it and confirmed for it goes along. The document's own `id` is the new one. */
+  renameConnector(id: string, newId: string): Promise<Result<StoredConnector, StoreRefusal>>
+  /** Asks every instance to read its configuration and introspect again. */
+  requestReload(): Promise<void>
+}
+
+/** Takes changes into an audit trail: each change by one instance, whichever comes first. */
+export interface PendingAudit {
+  /**
+   * The oldest changes that nobody has claimed, or that were claimed longer than `staleMs` ago and not settled; they are this instance's from now on.
+   */
+  claimPending(instance: string, max: number, staleMs: number): Promise<readonly PendingChange[]>
+  /** They have their entries: the rows go. Ids that are gone already are no error. */
+  settlePending(ids: readonly string[]): Promise<void>
+}
+
+/**
+ * Identities, keys, roles, bindings, policies, connectors and idempotency keys. Both implementations pass one shared test suite. A change is
+ * committed when its promise settles, and every other process sees it with its next read. Every method fails with `StoreFailure`.
+ */
+export interface AdminStore extends KeyStore, IdempotencyStore, StoreReads, PendingAudit {
+  readonly kind: 'sqlite' | 'postgres'
+  /** Where it is, for messages: a path, or an address without credentials. */
+  readonly place: string
+  changes(author: ChangeAuthor): StoreChanges
+  /** Keeps it; the first confirmation of a version stands. No change that is audited. */
+  recordKnownObjects(policy: string, version: number, connector: string, objects: string): Promise<void>
+  /**
+   * `changed` is called soon after `readVersions` would give other numbers, whoever changed them: within `STORE_WATCH_INTERVAL_MS`, and
+   * sooner where the store can tell. Calls may come without a change. The function that is returned ends it.
+   */
+  watch(changed: () => void): () => void
+  /** Whether it answers now. Never throws. */
+  healthy(): Promise<boolean>
+  /** Writes the noted uses, at most once a minute. What cannot be written now is kept for the next time. */
+  flushLastUsed(): Promise<void>
+  /** Writes the noted uses where it can, and lets go of the file or the connections. Safe to call twice. */
+  close(): Promise<void>
 }

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { ADMIN_COMMAND_BUSY_TIMEOUT_MS } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import { StoreFailure } from './admin-store.js'
-import { checkStore, migrate } from './migrations.js'
+import { checkStore, migrate } from './sqlite-migrate.js'
 
 const RETRY_MS = 20
 /** Only the owner reads and writes: the file holds who may do what. */

@@ -1,7 +1,7 @@
 import type { ClaimScalar, ClaimValue } from '../core/identity.js'
 import { CLAIM_CHARS_MAX, CLAIM_LIST_MAX, CLAIMS_MAX, KEY_LIFETIME_DAYS_MAX } from '../core/limits.js'
 import { nearest } from '../core/names.js'
-import { fail, type Result } from '../core/result.js'
+import { fail, ok, type Result } from '../core/result.js'
 import type { StoreRefusal } from './admin-store.js'
 import { ANONYMOUS, CLAIM_NAME, type NameRule } from './names.js'
 
@@ -66,11 +66,30 @@ export function expiryFault(expiresAt: number | undefined, nowMs: number): Store
   return { code: 'INVALID', message: `the key must expire after now and within ${KEY_LIFETIME_DAYS_MAX} days` }
 }
 
+/** The fault of a policy's document as it is to be stored. */
 export function documentFault(document: string): StoreRefusal | undefined {
+  return parsed(document) === undefined
+    ? { code: 'INVALID', message: 'a policy document is stored as JSON text' }
+    : undefined
+}
+
+/** The members of a connector's document, which says its own id. */
+export function connectorMembers(
+  id: string,
+  document: string,
+): Result<Readonly<Record<string, unknown>>, StoreRefusal> {
+  const value = parsed(document)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return refuse('INVALID', 'a connector is stored as JSON text: one object with the keys of a connector')
+  }
+  const members: Readonly<Record<string, unknown>> = { ...value }
+  return members['id'] === id ? ok(members) : refuse('INVALID', `the id in the connector's document is not "${id}"`)
+}
+
+function parsed(text: string): unknown {
   try {
-    JSON.parse(document)
-    return undefined
+    return JSON.parse(text)
   } catch {
-    return { code: 'INVALID', message: 'a policy document is stored as JSON text' }
+    return undefined
   }
 }

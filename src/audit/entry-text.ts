@@ -1,5 +1,6 @@
 import type { AuditRecord, PlanSummary } from '../core/audit-entry.js'
 import {
+  AUDIT_DETAILS_MAX,
   AUDIT_LINE_CHARS_MAX,
   AUDIT_REASON_CHARS_MAX,
   AUDIT_ROLES_MAX,
@@ -12,7 +13,7 @@ import type { ValueKeeping } from '../threads/messages.js'
 /**
  * The one text of an entry. Member order is fixed, so the hash covers one spelling and a line reads the same everywhere:
  * seq, id, time, instance, connector, epoch, request_id, trace_id, identity, key_id, roles, client, address, tool,
- * operation, target, plan, decision, code, reason, effect, rows, affected, count, duration_ms, prev_hash, hash.
+ * operation, target, plan, decision, code, reason, effect, rows, affected, detail, count, duration_ms, prev_hash, hash.
  * `plan` has columns, filters (column, op, values), metrics (fn, column), group_by, order (by, direction), page,
  * values (column, values), expected (column, values), dry_run, idempotency_key, cut.
  */
@@ -60,6 +61,16 @@ function field(text: string | undefined): string | undefined {
 function cappedRoles(roles: readonly string[]): readonly string[] {
   const shown = roles.slice(0, AUDIT_ROLES_MAX).map((role) => capped(role, AUDIT_TEXT_CHARS_MAX))
   return roles.length <= AUDIT_ROLES_MAX ? shown : [...shown, '…']
+}
+
+function cappedDetail(detail: NonNullable<AuditRecord['detail']>): NonNullable<AuditRecord['detail']> {
+  const shown = Object.entries(detail).slice(0, AUDIT_DETAILS_MAX)
+  return Object.fromEntries(
+    shown.map(([name, value]) => [
+      capped(name, AUDIT_TEXT_CHARS_MAX),
+      typeof value === 'string' ? capped(value, AUDIT_TEXT_CHARS_MAX) : value,
+    ]),
+  )
 }
 
 /** Values of one entry on their way into its text: kept as configured, as many as it has room for. */
@@ -177,6 +188,7 @@ function membersText(record: AuditRecord, instance: string, plan: PlanSummary | 
     effect: record.effect,
     rows: record.rows,
     affected: record.affected,
+    detail: record.detail && cappedDetail(record.detail),
     count: record.count,
     duration_ms: { total, queue, db },
   })

@@ -1,10 +1,10 @@
-import { type KeyRecord, type KeyStore, StoreFailure } from '../admin/admin-store.js'
+import { type KeyRecord, type KeyStore, type MaybePromise, StoreFailure } from '../admin/admin-store.js'
 import { ANONYMOUS } from '../admin/names.js'
 import { type GatewayError, gatewayError } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Observe } from '../observe/observation.js'
-import { parseKey, secretMatches } from './api-key.js'
+import { type ParsedKey, parseKey, secretMatches } from './api-key.js'
 import { bearerToken } from './bearer-token.js'
 import { FailureLimit } from './failure-limit.js'
 
@@ -23,13 +23,18 @@ export interface Authenticator {
    * Who is calling, judged by the admin store as it is now. `connectorId` decides which bindings count. Errors: AUTH_MISSING
    * without a bearer key; AUTH_INVALID with one text for unknown, wrong, revoked, expired and disabled (the `reason` tells
    * them apart); RATE_LIMITED for an invalid attempt after too many from `clientAddress`; AUTH_UNAVAILABLE when the store
-   * cannot be read. A valid key is never limited.
+   * cannot be read. A valid key is never limited. A promise only where the store has to be waited for.
    */
   authenticate(
     authorizationHeader: string | undefined,
     connectorId: string,
     clientAddress: string,
-  ): Result<Identity, GatewayError>
+  ): MaybePromise<Result<Identity, GatewayError>>
+  /** The key by itself, for those who administer: which bindings count is theirs to say. It is needed even where callers need none. */
+  identify(
+    authorizationHeader: string | undefined,
+    clientAddress: string,
+  ): MaybePromise<Result<KeyRecord, GatewayError>>
 }
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
@@ -49,37 +54,60 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       : fail(gatewayError('AUTH_INVALID', { reason }))
   }
 
+  function judge(
+    key: ParsedKey,
+    record: KeyRecord | undefined,
+    clientAddress: string,
+  ): Result<KeyRecord, GatewayError> {
+    // The comparison comes first and runs for an unknown id too: nothing about a key shows without its secret.
+    if (!secretMatches(key.secret, record?.secretHash) || record === undefined) {
+      return refuseAttempt(record === undefined ? 'unknown key' : 'wrong secret', clientAddress)
+    }
+    const now = clock()
+    const fault = recordFault(record, now)
+    if (fault !== undefined) return refuseAttempt(fault, clientAddress)
+    store.noteKeyUsed(record.keyId, now)
+    return ok(record)
+  }
+
+  /** `give` makes of the record what the caller wants. */
+  function withRecord<T>(
+    authorizationHeader: string | undefined,
+    clientAddress: string,
+    give: (record: KeyRecord) => T,
+  ): MaybePromise<Result<T, GatewayError>> {
+    const token = bearerToken(authorizationHeader)
+    if (!token.ok && token.error.code === 'AUTH_MISSING') return token
+    const key = token.ok ? parseKey(token.value) : undefined
+    if (key === undefined) return refuseAttempt('malformed key', clientAddress)
+    const judged = (record: KeyRecord | undefined): Result<T, GatewayError> => {
+      const valid = judge(key, record, clientAddress)
+      return valid.ok ? ok(give(valid.value)) : valid
+    }
+    const failed = (error: unknown) => unavailable(error, observe)
+    try {
+      const found = store.findKey(key.keyId)
+      return found instanceof Promise ? found.then(judged, failed) : judged(found)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
   return {
     authenticate(authorizationHeader, connectorId, clientAddress) {
       if (!options.authEnabled) return ok(anonymous)
-      const token = bearerToken(authorizationHeader)
-      if (!token.ok && token.error.code === 'AUTH_MISSING') return token
-      const key = token.ok ? parseKey(token.value) : undefined
-      if (key === undefined) return refuseAttempt('malformed key', clientAddress)
-      const found = findKey(store, key.keyId, observe)
-      if (!found.ok) return found
-      const record = found.value
-      // The comparison comes first and runs for an unknown id too: nothing about a key shows without its secret.
-      if (!secretMatches(key.secret, record?.secretHash) || record === undefined) {
-        return refuseAttempt(record === undefined ? 'unknown key' : 'wrong secret', clientAddress)
-      }
-      const now = clock()
-      const fault = recordFault(record, now)
-      if (fault !== undefined) return refuseAttempt(fault, clientAddress)
-      store.noteKeyUsed(record.keyId, now)
-      return ok(identities.identityOf(record, connectorId))
+      return withRecord(authorizationHeader, clientAddress, (record) => identities.identityOf(record, connectorId))
+    },
+    identify(authorizationHeader, clientAddress) {
+      return withRecord(authorizationHeader, clientAddress, (record) => record)
     },
   }
 }
 
-function findKey(store: KeyStore, keyId: string, observe: Observe): Result<KeyRecord | undefined, GatewayError> {
-  try {
-    return ok(store.findKey(keyId))
-  } catch (error) {
-    if (!(error instanceof StoreFailure)) throw error
-    observe({ kind: 'auth.store_failed', detail: error.message })
-    return fail(gatewayError('AUTH_UNAVAILABLE', { reason: `admin store ${error.kind}` }))
-  }
+function unavailable(error: unknown, observe: Observe): Result<never, GatewayError> {
+  if (!(error instanceof StoreFailure)) throw error
+  observe({ kind: 'auth.store_failed', detail: error.message })
+  return fail(gatewayError('AUTH_UNAVAILABLE', { reason: `admin store ${error.kind}` }))
 }
 
 function recordFault(record: KeyRecord, nowMs: number): string | undefined {

@@ -1,6 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { openSqliteAdminStore, type SqliteAdminStore } from '../admin/sqlite-admin-store.js'
-import { type ConnectorConfig, connectorSettings, faultText, type LoadedConfig, loadConfig } from '../config/config.js'
+import { type AdminStore, type StoredPolicy, StoreFailure } from '../admin/admin-store.js'
+import { openAdminStore } from '../admin/open-admin-store.js'
+import {
+  allConnectors,
+  type ConnectorConfig,
+  type ConnectorFault,
+  type ConnectorSet,
+  connectorSettings,
+  faultText,
+  loadConfig,
+  originText,
+} from '../config/config.js'
 import { loginWarnings } from '../connector/login-warnings.js'
 import { monotonicMs } from '../core/clock.js'
 import { parseKnownObjects } from '../core/known-objects.js'
@@ -10,6 +20,7 @@ import { createEngine } from '../engines/create-engine.js'
 import { EMPTY_POLICY, type PolicyDocument, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
 import { schemasOf, withQualifiedNames } from '../policy/qualified-names.js'
+import { withVars } from '../policy/vars.js'
 import { encodeTools } from '../tools/generate-tools.js'
 
 export interface CheckOptions {
@@ -37,7 +48,10 @@ export interface TableReport {
 
 export interface ConnectorReport {
   readonly connector: string
-  readonly path: string
+  /** Absent when it has no place of its own, as one whose id another has. */
+  readonly path?: string
+  /** Where it is configured. */
+  readonly source: string
   /** True when calls would be answered. */
   readonly serves: boolean
   readonly server_version?: string
@@ -52,8 +66,8 @@ export interface ConnectorReport {
   readonly warnings: readonly string[]
 }
 
-/** How many databases are asked at once. */
-const CONNECTORS_AT_ONCE = 4
+/** How many databases are asked at once: each is waited for most of the time. */
+const CONNECTORS_AT_ONCE = 16
 
 /**
  * `runku check`: connects to every database, introspects it, applies the stored policy, and prints what would be served
@@ -67,48 +81,92 @@ export async function check(options: CheckOptions): Promise<number> {
     else for (const fault of faults) process.stderr.write(`runku: ${fault}\n`)
     return 1
   }
-  const store = openSqliteAdminStore({
-    path: loaded.value.config.adminStore.path,
+  const opened = await openAdminStore(loaded.value.config.adminStore, {
     clock: Date.now,
     randomBytes,
     busyTimeoutMs: ADMIN_COMMAND_BUSY_TIMEOUT_MS,
   })
-  if (!store.ok) {
-    process.stderr.write(`runku: ${store.error}\n`)
+  if (!opened.ok) {
+    process.stderr.write(`runku: ${opened.error}\n`)
     return 1
   }
-  const reports = await reportAll(loaded.value, store.value)
-  store.value.close()
-  const well = reports.every((report) => report.serves && report.problems.length === 0)
-  if (options.json) process.stdout.write(`${JSON.stringify({ ok: well, connectors: reports })}\n`)
-  else if (reports.length === 0) process.stdout.write('There are no connectors.\n')
-  else process.stdout.write(reports.map(asText).join('\n'))
-  return well ? 0 : 1
+  const store = opened.value
+  let reports: readonly ConnectorReport[]
+  try {
+    const set = allConnectors(loaded.value, await store.listConnectors(), process.env)
+    reports = await reportAll(set, await readPolicies(set, store))
+  } catch (error) {
+    if (!(error instanceof StoreFailure)) throw error
+    process.stderr.write(`runku: ${error.message}\n`)
+    return 1
+  } finally {
+    await store.close()
+  }
+  const broken = reports.filter((report) => !isWell(report)).map(({ connector }) => connector)
+  if (options.json)
+    process.stdout.write(`${JSON.stringify({ ok: broken.length === 0, broken, connectors: reports })}\n`)
+  else process.stdout.write(allText(reports, broken))
+  return broken.length === 0 ? 0 : 1
 }
 
-async function reportAll(loaded: LoadedConfig, store: SqliteAdminStore): Promise<readonly ConnectorReport[]> {
-  const waiting = [...loaded.config.connectors]
+function isWell({ serves, problems }: ConnectorReport): boolean {
+  return serves && problems.length === 0
+}
+
+/** A stored policy as one connector uses it. */
+interface PolicyFor {
+  readonly stored: StoredPolicy
+  readonly known?: string
+}
+
+/** By connector id. Read one after the other: a store answers soon, and databases are not waited for meanwhile. */
+async function readPolicies(set: ConnectorSet, store: AdminStore): Promise<ReadonlyMap<string, PolicyFor>> {
+  const byName = new Map<string, StoredPolicy | undefined>()
+  const policies = new Map<string, PolicyFor>()
+  for (const { id, policy } of set.connectors) {
+    if (!byName.has(policy)) byName.set(policy, await store.findPolicy(policy))
+    const stored = byName.get(policy)
+    if (stored === undefined) continue
+    const known = await store.findKnownObjects(policy, stored.version, id)
+    policies.set(id, { stored, ...(known === undefined ? {} : { known }) })
+  }
+  return policies
+}
+
+async function reportAll(
+  set: ConnectorSet,
+  policies: ReadonlyMap<string, PolicyFor>,
+): Promise<readonly ConnectorReport[]> {
   const reports: ConnectorReport[] = []
+  let next = 0
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      reports.push(await reportOn(next, store))
+    while (next < set.connectors.length) {
+      const place = next++
+      const connector = set.connectors[place]
+      if (connector !== undefined) reports[place] = await reportOn(connector, policies.get(connector.id))
+    }
   }
   await Promise.all(Array.from({ length: CONNECTORS_AT_ONCE }, work))
-  const faulty = loaded.connectorFaults.map(({ id, path, policy, faults }) => ({
-    ...nothing({ id, path, policy }),
-    problems: faults.map(faultText),
-  }))
-  const order = new Map(loaded.config.connectors.map((connector, i) => [connector.id, i]))
-  reports.sort((a, b) => (order.get(a.connector) ?? 0) - (order.get(b.connector) ?? 0))
+  const faulty = set.faults.map((fault) => ({ ...nothing(fault), problems: fault.faults.map(faultText) }))
   return [...reports, ...faulty]
 }
 
-function nothing(connector: Pick<ConnectorConfig, 'id' | 'path' | 'policy'>): ConnectorReport {
-  const { id, path, policy } = connector
-  return { connector: id, path, policy, serves: false, tables: [], routines: 0, roles: [], problems: [], warnings: [] }
+function nothing({ id, path, policy, origin }: ConnectorConfig | ConnectorFault): ConnectorReport {
+  return {
+    connector: id,
+    ...(path === undefined ? {} : { path }),
+    source: originText(origin),
+    policy,
+    serves: false,
+    tables: [],
+    routines: 0,
+    roles: [],
+    problems: [],
+    warnings: [],
+  }
 }
 
-async function reportOn(connector: ConnectorConfig, store: SqliteAdminStore): Promise<ConnectorReport> {
+async function reportOn(connector: ConnectorConfig, policy: PolicyFor | undefined): Promise<ConnectorReport> {
   const settings = connectorSettings(connector)
   const { driver } = await createEngine(settings, { observe: () => {}, nowMs: monotonicMs, randomBytes })
   try {
@@ -117,14 +175,14 @@ async function reportOn(connector: ConnectorConfig, store: SqliteAdminStore): Pr
       const problem = `${schema.error.code}: ${schema.error.detail ?? schema.error.reason ?? 'the database could not be introspected'}`
       return { ...nothing(connector), problems: [problem] }
     }
-    return judge(connector, store, schema.value)
+    return judge(connector, policy, schema.value)
   } finally {
     await driver.close()
   }
 }
 
-function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: SchemaModel): ConnectorReport {
-  const stored = store.findPolicy(connector.policy)
+function judge(connector: ConnectorConfig, policy: PolicyFor | undefined, schema: SchemaModel): ConnectorReport {
+  const stored = policy?.stored
   const parsed = stored === undefined ? undefined : policyFromJson(stored.document)
   const problems: string[] = []
   if (stored === undefined) {
@@ -133,10 +191,9 @@ function judge(connector: ConnectorConfig, store: SqliteAdminStore, schema: Sche
     )
   }
   if (parsed?.ok === false) problems.push(...parsed.error.map(policyFaultText))
-  const written = parsed?.ok === true ? parsed.value : EMPTY_POLICY
+  const written = withVars(parsed?.ok === true ? parsed.value : EMPTY_POLICY, connector.vars)
   const document = withQualifiedNames(written, schemasOf(connector.schemas, schema))
-  const recorded = stored && store.findKnownObjects(connector.policy, stored.version, connector.id)
-  const known = recorded === undefined ? undefined : parseKnownObjects(recorded)
+  const known = policy?.known === undefined ? undefined : parseKnownObjects(policy.known)
   const { engine, findings } = compilePolicy(written, schema, {
     schemas: connector.schemas,
     ...(known === undefined ? {} : { known }),
@@ -202,12 +259,34 @@ function tableText({ name, kind, key, foreign_keys, enums }: TableReport): reado
   return lines
 }
 
+/** Each connector, and where there are many the broken ones once more by name: nobody reads through a hundred. */
+function allText(reports: readonly ConnectorReport[], broken: readonly string[]): string {
+  if (reports.length === 0) return 'There are no connectors.\n'
+  const whole = reports.length - broken.length
+  const verdict =
+    broken.length === 0
+      ? `All ${reports.length} connectors would be served.`
+      : `${whole} of ${reports.length} connectors would be served whole. Not so: ${broken.join(', ')}`
+  return `${reports.map(asText).join('\n')}\n${verdict}\n`
+}
+
 function asText(report: ConnectorReport): string {
-  const { connector, path, serves, server_version, policy, policy_version, tables, routines, roles } = report
+  const {
+    connector,
+    path = '(no path)',
+    source,
+    serves,
+    server_version,
+    policy,
+    policy_version,
+    tables,
+    routines,
+    roles,
+  } = report
   const { problems, warnings } = report
   const verdict = !serves ? 'WOULD NOT SERVE' : problems.length > 0 ? 'would serve in part' : 'would serve'
   const exposed = tables.filter((table) => table.exposed)
-  const lines = [`${connector}  ${path}  ${verdict}`]
+  const lines = [`${connector}  ${path}  ${verdict}`, `  from      ${source}`]
   if (server_version !== undefined) lines.push(`  server    ${server_version}`)
   lines.push(`  policy    ${policy}${policy_version === undefined ? '' : ` (version ${policy_version})`}`)
   if (tables.length > 0) lines.push(`  tables    ${tables.length} in the catalog, ${exposed.length} exposed`)

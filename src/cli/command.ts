@@ -1,5 +1,5 @@
 import { type AdminStore, StoreFailure, type StoreRefusal } from '../admin/admin-store.js'
-import { openSqliteAdminStore } from '../admin/sqlite-admin-store.js'
+import { openAdminStore } from '../admin/open-admin-store.js'
 import type { RandomBytes } from '../auth/api-key.js'
 import { faultText, type LoadedConfig, loadConfig } from '../config/config.js'
 import { ADMIN_COMMAND_BUSY_TIMEOUT_MS } from '../core/limits.js'
@@ -21,6 +21,8 @@ export interface Surroundings {
 export interface Report {
   readonly lines: readonly string[]
   readonly json: unknown
+  /** Where it is not the one for "done": what was found is told by the code as well. */
+  readonly exitCode?: number
 }
 
 /** Why it did nothing: one line each, the first one enough to understand it. */
@@ -39,43 +41,38 @@ export function storeRefused(refusal: StoreRefusal): Result<never, Refusal> {
 }
 
 /** Loads the configuration, or refuses with a line for each fault that would end a start. */
-export function withConfig(surroundings: Surroundings, run: (loaded: LoadedConfig) => CommandResult): CommandResult {
-  const loaded = readConfig(surroundings)
-  return loaded.ok ? run(loaded.value) : loaded
-}
-
 export function readConfig(surroundings: Surroundings): Result<LoadedConfig, Refusal> {
   const loaded = loadConfig({ file: surroundings.configFile, env: surroundings.env })
   return loaded.ok ? loaded : refused(...loaded.error.map(faultText))
 }
 
 /** Runs a command on the configured admin store, made or migrated as needed, and closes it. */
-export function withStore(
+export async function withStore(
   surroundings: Surroundings,
-  run: (store: AdminStore, loaded: LoadedConfig) => CommandResult,
-): CommandResult {
-  return withConfig(surroundings, (loaded) => onStore(surroundings, loaded, (store) => run(store, loaded)))
+  run: (store: AdminStore, loaded: LoadedConfig) => CommandResult | Promise<CommandResult>,
+): Promise<CommandResult> {
+  const loaded = readConfig(surroundings)
+  return loaded.ok ? onStore(surroundings, loaded.value, (store) => run(store, loaded.value)) : loaded
 }
 
-export function onStore(
+export async function onStore(
   surroundings: Surroundings,
   loaded: LoadedConfig,
-  run: (store: AdminStore) => CommandResult,
-): CommandResult {
-  const opened = openSqliteAdminStore({
-    path: loaded.config.adminStore.path,
+  run: (store: AdminStore) => CommandResult | Promise<CommandResult>,
+): Promise<CommandResult> {
+  const opened = await openAdminStore(loaded.config.adminStore, {
     clock: surroundings.clock,
     randomBytes: surroundings.randomBytes,
     busyTimeoutMs: ADMIN_COMMAND_BUSY_TIMEOUT_MS,
   })
   if (!opened.ok) return refused(opened.error)
   try {
-    return run(opened.value)
+    return await run(opened.value)
   } catch (error) {
     if (error instanceof StoreFailure) return refused(error.message)
     throw error
   } finally {
-    opened.value.close()
+    await opened.value.close()
   }
 }
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqliteAdminStore } from '../admin/sqlite-admin-store.js'
+import { openAdminStore } from '../admin/open-admin-store.js'
 import { faultText, loadConfig } from '../config/config.js'
 import type { ClaimValue } from '../core/identity.js'
 import { ADMIN_COMMAND_BUSY_TIMEOUT_MS } from '../core/limits.js'
@@ -69,7 +69,7 @@ function must<T>(result: Result<T, { readonly message: string } | string>): T {
 
 /** Everything through the same doors an operator uses: a configuration file, the admin store, a stored policy. */
 async function startDemo(folder: string, databaseUrl: string, port: number): Promise<Demo> {
-  const keys = fillStore(join(folder, 'runku.sqlite'))
+  const keys = await fillStore(join(folder, 'runku.sqlite'))
   const buffer = join(folder, 'audit.sqlite')
   const file = join(folder, 'config.yaml')
   const config = `
@@ -80,27 +80,29 @@ connectors:
 audit: { stdout: false, buffer: { path: audit.sqlite, durability: normal } }
 `
   await writeFile(file, config, { mode: 0o600 })
-  const loaded = loadConfig({ file, env: { RUNKU_DEMO_DATABASE: databaseUrl } })
+  const env = { RUNKU_DEMO_DATABASE: databaseUrl }
+  const loaded = loadConfig({ file, env })
   if (!loaded.ok) throw new Error(loaded.error.map(faultText).join('; '))
-  const gateway = must(await Gateway.start(loaded.value, createLog('warn').observe))
+  const gateway = must(await Gateway.start(loaded.value, createLog('warn').observe, env))
   await gateway.whenSettled()
   return { gateway, keys, buffer }
 }
 
-function fillStore(path: string): Demo['keys'] {
+async function fillStore(path: string): Promise<Demo['keys']> {
   const busyTimeoutMs = ADMIN_COMMAND_BUSY_TIMEOUT_MS
-  const store = must(openSqliteAdminStore({ path, clock: Date.now, randomBytes, busyTimeoutMs }))
-  const identity = (name: string, claims: ReadonlyMap<string, ClaimValue>) => {
-    must(store.createRole(name))
-    must(store.createIdentity(name, [name], claims))
-    return must(store.createKey(name)).key
+  const store = must(await openAdminStore({ type: 'sqlite', path }, { clock: Date.now, randomBytes, busyTimeoutMs }))
+  const changes = store.changes({ name: 'demo' })
+  const identity = async (name: string, claims: ReadonlyMap<string, ClaimValue>) => {
+    must(await changes.createRole(name))
+    must(await changes.createIdentity(name, [name], claims))
+    return must(await changes.createKey(name)).key
   }
-  const analyst = identity('analyst', new Map())
-  const support = identity('support', new Map([['region', 'eu']]))
+  const analyst = await identity('analyst', new Map())
+  const support = await identity('support', new Map([['region', 'eu']]))
   const policy = parsePolicy(SHOP_POLICY)
   if (!policy.ok) throw new Error('the demo policy is malformed')
-  must(store.applyPolicy('shop', JSON.stringify(policy.value), 'demo'))
-  store.close()
+  must(await changes.applyPolicy('shop', JSON.stringify(policy.value)))
+  await store.close()
   return { analyst, support }
 }
 

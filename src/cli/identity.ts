@@ -1,16 +1,9 @@
-import type { Binding } from '../admin/admin-store.js'
+import { ACCESS_OPERATIONS } from '../admin/operations-access.js'
 import type { ClaimScalar, ClaimValue } from '../core/identity.js'
 import { ok, type Result } from '../core/result.js'
-import {
-  type CommandResult,
-  isoTime,
-  type Refusal,
-  refused,
-  type Surroundings,
-  storeRefused,
-  table,
-  withStore,
-} from './command.js'
+import { administer } from './administer.js'
+import { type CommandResult, type Refusal, refused, type Surroundings, table } from './command.js'
+import { confirmed } from './confirm.js'
 
 export interface IdentityArguments {
   readonly name: string
@@ -20,51 +13,85 @@ export interface IdentityArguments {
 }
 
 /** `runku identity create <name> [--role r]… [--claim k=v]…` */
-export function createIdentity(surroundings: Surroundings, given: IdentityArguments): CommandResult {
+export async function createIdentity(surroundings: Surroundings, given: IdentityArguments): Promise<CommandResult> {
   const claims = parseClaims(given.claims)
   if (!claims.ok) return claims
-  return withStore(surroundings, (store) => {
-    const made = store.createIdentity(given.name, given.roles, claims.value)
-    if (!made.ok) return storeRefused(made.error)
-    const roles = given.roles.length === 0 ? 'no roles yet' : `roles: ${given.roles.join(', ')}`
-    return ok({
-      lines: [`Made the identity "${given.name}" (${roles}).`],
-      json: { identity: given.name, id: made.value.id, roles: given.roles, claims: Object.fromEntries(claims.value) },
-    })
-  })
+  const input = { identity: given.name, roles: given.roles, claims: Object.fromEntries(claims.value) }
+  const roles = given.roles.length === 0 ? 'no roles yet' : `roles: ${given.roles.join(', ')}`
+  return administer(surroundings, ACCESS_OPERATIONS['identity.create'], input, () => [
+    `Made the identity "${given.name}" (${roles}).`,
+  ])
 }
 
 /** `runku identity list` */
-export function listIdentities(surroundings: Surroundings): CommandResult {
-  return withStore(surroundings, (store) => {
-    const identities = store.listIdentities()
-    const rows = identities.map((identity) => [
-      identity.name,
-      identity.bindings.map(bindingText).join(', '),
-      [...identity.claims].map(([name, value]) => `${name}=${claimText(value)}`).join(' '),
+export function listIdentities(surroundings: Surroundings): Promise<CommandResult> {
+  return administer(surroundings, ACCESS_OPERATIONS['identity.list'], {}, ({ identities }) => {
+    const rows = identities.map((one) => [
+      one.identity,
+      one.disabled ? 'disabled' : '',
+      one.bindings.map(bindingText).join(', '),
+      claimsText(one.claims),
     ])
-    return ok({
-      lines: table(['IDENTITY', 'ROLES', 'CLAIMS'], rows, 'There are no identities.'),
-      json: {
-        identities: identities.map((identity) => ({
-          id: identity.id,
-          identity: identity.name,
-          disabled: identity.disabled,
-          bindings: identity.bindings,
-          claims: Object.fromEntries(identity.claims),
-          created_at: isoTime(identity.createdAt),
-        })),
-      },
-    })
+    return table(['IDENTITY', '', 'ROLES', 'CLAIMS'], rows, 'There are no identities.')
   })
 }
 
-function bindingText({ role, connector }: Binding): string {
+/** `runku identity show <name>` */
+export function showIdentity(surroundings: Surroundings, name: string): Promise<CommandResult> {
+  return administer(surroundings, ACCESS_OPERATIONS['identity.show'], { identity: name }, (one) => [
+    `identity  ${one.identity}${one.disabled ? '  (disabled)' : ''}`,
+    `id        ${one.id}`,
+    `made      ${one.created_at}`,
+    `roles     ${one.bindings.map(bindingText).join(', ') || 'none'}`,
+    `claims    ${claimsText(one.claims) || 'none'}`,
+    ...one.keys.map((key) => `key       ${key.key_id}  ${key.state}  last used ${key.last_used_at ?? 'never'}`),
+  ])
+}
+
+/** `runku identity disable|enable <name>` */
+export function setIdentityDisabled(
+  surroundings: Surroundings,
+  name: string,
+  disabled: boolean,
+): Promise<CommandResult> {
+  const operation = ACCESS_OPERATIONS[disabled ? 'identity.disable' : 'identity.enable']
+  const line = disabled
+    ? `Disabled the identity "${name}": its keys are refused from their next request on.`
+    : `Enabled the identity "${name}": its keys are taken again.`
+  return administer(surroundings, operation, { identity: name }, () => [line])
+}
+
+/** `runku identity claims <name> [--claim k=v]…`: in place of all it had. */
+export async function setClaims(
+  surroundings: Surroundings,
+  name: string,
+  given: readonly string[],
+): Promise<CommandResult> {
+  const claims = parseClaims(given)
+  if (!claims.ok) return claims
+  const input = { identity: name, claims: Object.fromEntries(claims.value) }
+  return administer(surroundings, ACCESS_OPERATIONS['identity.set_claims'], input, (done) => [
+    `The claims of "${name}" are now: ${claimsText(done.claims) || 'none'}.`,
+  ])
+}
+
+/** `runku identity delete <name> [--yes]` */
+export async function deleteIdentity(surroundings: Surroundings, name: string, yes: boolean): Promise<CommandResult> {
+  const asked = await confirmed(`deletes the identity "${name}" with its keys and bindings`, yes)
+  if (!asked.ok) return asked
+  return administer(surroundings, ACCESS_OPERATIONS['identity.delete'], { identity: name }, () => [
+    `Deleted the identity "${name}" with its keys and bindings.`,
+  ])
+}
+
+function bindingText({ role, connector }: { readonly role: string; readonly connector?: string | undefined }): string {
   return connector === undefined ? role : `${role} (${connector})`
 }
 
-function claimText(value: ClaimValue): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+function claimsText(claims: Readonly<Record<string, ClaimValue>>): string {
+  return Object.entries(claims)
+    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
+    .join(' ')
 }
 
 /**

@@ -10,12 +10,12 @@ const ADMIN = 'admin'
  * `runku init`: writes a commented `config.yaml`, makes the admin store with an identity `admin`, and prints its key once.
  * Nothing is overwritten; when something is in the way, nothing is left behind.
  */
-export function init(surroundings: Surroundings): CommandResult {
+export async function init(surroundings: Surroundings): Promise<CommandResult> {
   const { configFile } = surroundings
   if (existsSync(configFile)) return refused(`${configFile} exists already and is left as it is`)
   const unwritten = writeExample(configFile)
   if (unwritten !== undefined) return refused(unwritten)
-  const outcome = makeStore(surroundings)
+  const outcome = await makeStore(surroundings)
   if (!outcome.ok) unlinkSync(configFile)
   return outcome
 }
@@ -34,24 +34,25 @@ function writeExample(configFile: string): string | undefined {
   }
 }
 
-function makeStore(surroundings: Surroundings): CommandResult {
+async function makeStore(surroundings: Surroundings): Promise<CommandResult> {
   const loaded = readConfig(surroundings)
   if (!loaded.ok) return loaded
-  const { path } = loaded.value.config.adminStore
-  return onStore(surroundings, loaded.value, (store) => {
-    const identity = store.createIdentity(ADMIN, [ADMIN], new Map())
+  return onStore(surroundings, loaded.value, async (store) => {
+    const { place } = store
+    const changes = store.changes({ name: surroundings.author })
+    const identity = await changes.createIdentity(ADMIN, [ADMIN], new Map())
     if (!identity.ok && identity.error.code === 'EXISTS') {
       return refused(
-        `the admin store ${path} has an identity "${ADMIN}" already: move the store away, or keep its config`,
+        `the admin store ${place} has an identity "${ADMIN}" already: move the store away, or keep its config`,
       )
     }
     if (!identity.ok) return storeRefused(identity.error)
-    const made = store.createKey(ADMIN)
+    const made = await changes.createKey(ADMIN)
     if (!made.ok) return storeRefused(made.error)
     const { keyId, key } = made.value
     return ok({
       lines: [
-        `Wrote ${surroundings.configFile} and the admin store ${path}.`,
+        `Wrote ${surroundings.configFile} and the admin store ${place}.`,
         `The key of the identity "${ADMIN}" is not shown again:`,
         '',
         key,
@@ -59,7 +60,7 @@ function makeStore(surroundings: Surroundings): CommandResult {
         `Next: put your database into ${surroundings.configFile}, apply a policy with "runku policy apply <name> <file>",`,
         'and start the gateway with "runku serve".',
       ],
-      json: { config: surroundings.configFile, admin_store: path, identity: ADMIN, key_id: keyId, key },
+      json: { config: surroundings.configFile, admin_store: place, identity: ADMIN, key_id: keyId, key },
     })
   })
 }

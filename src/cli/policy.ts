@@ -1,83 +1,101 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
-import { type ConnectorConfig, connectorSettings, faultText, type LoadedConfig } from '../config/config.js'
+import { POLICY_OPERATIONS } from '../admin/operations-policies.js'
 import { accessText } from '../config/files.js'
-import { monotonicMs } from '../core/clock.js'
-import { knownObjects } from '../core/known-objects.js'
 import { POLICY_TEXT_CHARS_MAX } from '../core/limits.js'
-import { cleanText, nearest } from '../core/names.js'
-import { fail, ok, type Result } from '../core/result.js'
-import { type PolicyDocument, parsePolicy, policyFaultText } from '../policy/policy-document.js'
-import type { PolicyFinding } from '../policy/policy-finding.js'
-import { readPolicyText } from '../policy/policy-text.js'
-import { type Schemas, schemasOf, spelledName, withQualifiedNames } from '../policy/qualified-names.js'
+import { ok, type Result } from '../core/result.js'
+import { parsePolicyText, policyFaultText } from '../policy/policy-document.js'
+import { administer } from './administer.js'
 import {
   type CommandResult,
-  isoTime,
-  onStore,
   type Refusal,
-  readConfig,
   refused,
   type Surroundings,
   storeRefused,
   table,
   withStore,
 } from './command.js'
+import { confirmed } from './confirm.js'
+import { findingText, judgePolicy } from './judge-policy.js'
 
-export interface PolicyArguments {
+export interface ApplyArguments {
   readonly name: string
   readonly file: string
   /** Check the document in itself only, and no database. */
   readonly offline: boolean
+  /** Leave connectors that cannot be reached to their first load. */
+  readonly partial: boolean
 }
-
-/** What the databases say of a document: findings, and per connector the objects it is about (JSON). */
-interface Confirmed {
-  readonly findings: readonly LocatedFinding[]
-  readonly known: ReadonlyMap<string, string>
-}
-
-const UNCONFIRMED: Confirmed = { findings: [], known: new Map() }
-
-interface LocatedFinding extends PolicyFinding {
-  readonly connector: string
-  readonly line: number
-}
-
-const TEXT_CHARS_MAX = 1_000
 
 /**
- * `runku policy apply <name> <file> [--offline]`. Unless offline, every connector that uses the policy is asked for its
+ * `runku policy apply <name> <file> [--offline | --partial]`. Unless offline, every connector that uses the policy is asked for its
  * catalog, and a document that names what does not exist there is refused.
  */
-export async function applyPolicy(surroundings: Surroundings, given: PolicyArguments): Promise<CommandResult> {
-  const text = readPolicyFile(given.file)
+export async function applyPolicy(surroundings: Surroundings, given: ApplyArguments): Promise<CommandResult> {
+  const text = readDocument(given.file)
   if (!text.ok) return text
-  const document = parsePolicy(text.value)
-  if (!document.ok) return refused(...document.error.map((fault) => `${given.file}: ${policyFaultText(fault)}`))
-  const loaded = readConfig(surroundings)
-  if (!loaded.ok) return loaded
-  const confirmed = given.offline ? ok(UNCONFIRMED) : await confirm(document.value, text.value, given, loaded.value)
-  if (!confirmed.ok) return confirmed
-  const { findings, known } = confirmed.value
-
-  return onStore(surroundings, loaded.value, (store) => {
-    const applied = store.applyPolicy(given.name, JSON.stringify(document.value), surroundings.author)
+  return withStore(surroundings, async (store, loaded) => {
+    const judged = await judgePolicy(surroundings, store, loaded, { ...given, text: text.value })
+    if (!judged.ok) return refusedIn(given.file, judged.error)
+    const { json, known, findings, compared, unreached } = judged.value
+    const applied = await store.changes({ name: surroundings.author }).applyPolicy(given.name, json, known)
     if (!applied.ok) return storeRefused(applied.error)
-    const { name, version } = applied.value
-    for (const [connector, objects] of known) store.recordKnownObjects(name, version, connector, objects)
+    const { name, version, author } = applied.value
     const checked = given.offline ? ' It was not checked against a database.' : ''
+    const away = unreached.length === 0 ? '' : ` Not confirmed on: ${unreached.join(', ')}.`
     return ok({
       lines: [
-        ...findings.map((finding) => findingText(given, finding)),
-        `Applied version ${version} of the policy "${name}".${checked}`,
+        ...findings.map((finding) => `${given.file}: ${findingText(finding)}`),
+        `Applied version ${version} of the policy "${name}".${checked}${away}`,
       ],
-      json: { policy: name, version, author: surroundings.author, offline: given.offline, findings },
+      json: { policy: name, version, author, offline: given.offline, compared, unreached, findings },
     })
   })
 }
 
-function readPolicyFile(file: string): Result<string, Refusal> {
+export interface ValidateArguments {
+  readonly file: string
+  /** Against the connectors that use this policy. */
+  readonly name?: string
+  /** Against this connector alone. */
+  readonly connector?: string
+}
+
+/** `runku policy validate <file> [--name policy | --connector id]`. Without either the document alone is checked. Nothing is stored. */
+export async function validatePolicy(surroundings: Surroundings, given: ValidateArguments): Promise<CommandResult> {
+  const { file, name, connector } = given
+  const text = readDocument(file)
+  if (!text.ok) return text
+  if (name !== undefined && connector !== undefined) return refused('expected --name or --connector, not both')
+  if (name === undefined && connector === undefined) return validateAlone(file, text.value)
+  return withStore(surroundings, async (store, loaded) => {
+    const asked = {
+      name: name ?? '',
+      text: text.value,
+      offline: false,
+      ...(connector === undefined ? {} : { connector }),
+    }
+    const judged = await judgePolicy(surroundings, store, loaded, asked)
+    if (!judged.ok) return refusedIn(file, judged.error)
+    const { findings, compared } = judged.value
+    const lines = findings.map((finding) => `${file}: ${findingText(finding)}`)
+    return ok({ lines: [...lines, `${file} fits ${compared.join(', ')}.`], json: { file, compared, findings } })
+  })
+}
+
+/** Needs neither a configuration nor a store, so that it can run wherever documents are kept. */
+function validateAlone(file: string, text: string): CommandResult {
+  const parsed = parsePolicyText(text)
+  if (!parsed.ok) return refused(...parsed.error.map((fault) => `${file}: ${policyFaultText(fault)}`))
+  const line = `${file} is a policy. It was not checked against a database: see --connector and --name.`
+  return ok({ lines: [line], json: { file, compared: [], findings: [] } })
+}
+
+function refusedIn(file: string, { message, details = [message] }: { message: string; details?: readonly string[] }) {
+  return refused(...details.map((detail) => `${file}: ${detail}`))
+}
+
+/** A policy as it is written in a file: UTF-8, and no longer than a policy may be. */
+export function readDocument(file: string): Result<string, Refusal> {
   try {
     // A character takes at most four bytes; the exact limit is the parser's.
     if (statSync(file).size > POLICY_TEXT_CHARS_MAX * 4) return refused(`${file}: the file is too large for a policy`)
@@ -88,101 +106,61 @@ function readPolicyFile(file: string): Result<string, Refusal> {
   }
 }
 
-/** Meets the document with the catalog of every connector that uses it. Gives the warnings; errors refuse. */
-async function confirm(
-  document: PolicyDocument,
-  text: string,
-  given: PolicyArguments,
-  loaded: LoadedConfig,
-): Promise<Result<Confirmed, Refusal>> {
-  const broken = loaded.connectorFaults.filter(({ policy }) => policy === given.name)
-  if (broken.length > 0) return refused(...broken.flatMap(({ faults }) => faults.map(faultText)))
-  const users = loaded.config.connectors.filter(({ policy }) => policy === given.name)
-  if (users.length === 0) return refused(nobodyUses(given.name, loaded))
-
-  const tree = readPolicyText(text)
-  const findings: LocatedFinding[] = []
-  const known = new Map<string, string>()
-  for (const connector of users) {
-    const found = await compareWithCatalog(document, connector)
-    if (!found.ok) return found
-    known.set(connector.id, found.value.known)
-    for (const finding of found.value.findings) {
-      const spelled = spelledName(document[finding.section], finding.table, found.value.schemas) ?? finding.table
-      const line = tree.ok ? tree.value.lineOf([finding.section, spelled]) : 1
-      findings.push({ ...finding, connector: connector.id, line })
-    }
-  }
-  const errors = findings.filter(({ severity }) => severity === 'error')
-  return errors.length === 0
-    ? ok({ findings, known })
-    : fail({ lines: errors.map((finding) => findingText(given, finding)) })
-}
-
-function nobodyUses(name: string, loaded: LoadedConfig): string {
-  const used = [...loaded.config.connectors, ...loaded.connectorFaults].map(({ policy }) => policy)
-  const near = nearest(name, used)
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `no connector uses a policy "${name}", so there is no database to check it against; --offline applies it all the same.${hint}`
-}
-
-interface Compared {
-  readonly findings: readonly PolicyFinding[]
-  readonly known: string
-  /** As the catalog spells them. */
-  readonly schemas: Schemas
-}
-
-async function compareWithCatalog(
-  document: PolicyDocument,
-  connector: ConnectorConfig,
-): Promise<Result<Compared, Refusal>> {
-  // Loaded here, so that commands which only write the store do not load a database driver.
-  const [{ createEngine }, { compilePolicy }] = await Promise.all([
-    import('../engines/create-engine.js'),
-    import('../policy/policy-engine.js'),
-  ])
-  // What the driver observes is also in its result, and a command has no log.
-  const surroundings = { observe: () => {}, nowMs: monotonicMs, randomBytes }
-  const { driver } = await createEngine(connectorSettings(connector), surroundings)
-  try {
-    const schema = await driver.introspect(connector.schemas)
-    if (schema.ok) {
-      const schemas = schemasOf(connector.schemas, schema.value)
-      const { findings } = compilePolicy(document, schema.value, { schemas })
-      const { tables } = withQualifiedNames(document, schemas)
-      return ok({ findings, known: JSON.stringify(knownObjects(schema.value, Object.keys(tables))), schemas })
-    }
-    const reason = cleanText(schema.error.detail ?? schema.error.reason ?? schema.error.code, TEXT_CHARS_MAX)
-    return refused(`the catalog of connector "${connector.id}" cannot be read: ${reason}; --offline applies without it`)
-  } finally {
-    await driver.close()
-  }
-}
-
-function findingText(given: PolicyArguments, finding: LocatedFinding): string {
-  const text = cleanText(finding.text, TEXT_CHARS_MAX)
-  return `${given.file}: line ${finding.line}: ${finding.severity} on connector "${finding.connector}": ${text}`
-}
-
 /** `runku policy list` */
-export function listPolicies(surroundings: Surroundings): CommandResult {
-  return withStore(surroundings, (store, loaded) => {
-    const policies = store.listPolicies().map((policy) => ({
-      policy: policy.name,
-      version: policy.version,
-      author: policy.author,
-      applied_at: isoTime(policy.appliedAt),
-      connectors: loaded.config.connectors.filter((connector) => connector.policy === policy.name).map(({ id }) => id),
-    }))
-    const rows = policies.map((policy) => [
-      policy.policy,
-      String(policy.version),
-      policy.author,
-      policy.applied_at,
-      policy.connectors.join(', '),
+export function listPolicies(surroundings: Surroundings): Promise<CommandResult> {
+  return administer(surroundings, POLICY_OPERATIONS['policy.list'], {}, ({ policies }) => {
+    const rows = policies.map((one) => [
+      one.policy,
+      String(one.version),
+      one.author,
+      one.applied_at,
+      one.connectors.join(', '),
     ])
-    const header = ['POLICY', 'VERSION', 'AUTHOR', 'APPLIED', 'CONNECTORS']
-    return ok({ lines: table(header, rows, 'There are no policies.'), json: { policies } })
+    return table(['POLICY', 'VERSION', 'AUTHOR', 'APPLIED', 'CONNECTORS'], rows, 'There are no policies.')
   })
+}
+
+/** `runku policy history <name>` */
+export function policyHistory(surroundings: Surroundings, name: string): Promise<CommandResult> {
+  return administer(surroundings, POLICY_OPERATIONS['policy.history'], { policy: name }, ({ versions }) => {
+    const rows = versions.map(({ version, author, applied_at }) => [String(version), author, applied_at])
+    return table(['VERSION', 'AUTHOR', 'APPLIED'], rows, `There is no policy "${name}".`)
+  })
+}
+
+/** `runku policy show <name> [--version n]`: the document, as YAML for a person. */
+export async function showPolicy(surroundings: Surroundings, name: string, version?: string): Promise<CommandResult> {
+  const { stringify } = await import('yaml')
+  const input = { policy: name, ...(version === undefined ? {} : { version }) }
+  return administer(surroundings, POLICY_OPERATIONS['policy.show'], input, ({ document, ...about }) => [
+    `# Version ${about.version} of the policy "${about.policy}", by ${about.author} at ${about.applied_at}`,
+    stringify(document, { lineWidth: 120, aliasDuplicateObjects: false }).trimEnd(),
+  ])
+}
+
+/** `runku policy rollback <name> [--to n] [--yes]`: the older document becomes the newest version, checked like any other. */
+export async function rollBackPolicy(
+  surroundings: Surroundings,
+  name: string,
+  options: { readonly to?: string; readonly yes: boolean },
+): Promise<CommandResult> {
+  const { to, yes } = options
+  const which = to === undefined ? 'the version before the newest' : `version ${to}`
+  const asked = await confirmed(`puts ${which} of the policy "${name}" in force again`, yes)
+  if (!asked.ok) return asked
+  const input = { policy: name, ...(to === undefined ? {} : { to }) }
+  return administer(surroundings, POLICY_OPERATIONS['policy.rollback'], input, (done) => [
+    ...done.findings.map(findingText),
+    `Applied version ${done.version} of the policy "${name}", which is version ${done.restored} again.`,
+  ])
+}
+
+/** `runku policy delete <name> [--yes]` */
+export async function deletePolicy(surroundings: Surroundings, name: string, yes: boolean): Promise<CommandResult> {
+  const what = `deletes every version of the policy "${name}", and connectors that use it serve nothing from then on`
+  const asked = await confirmed(what, yes)
+  if (!asked.ok) return asked
+  return administer(surroundings, POLICY_OPERATIONS['policy.delete'], { policy: name }, () => [
+    `Deleted the policy "${name}".`,
+  ])
 }

@@ -18,8 +18,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { observe } = createLog('info')
   // Listening from the first moment: a signal during the start must neither cut it short nor be lost.
   let gateway: Gateway | undefined
-  const signalled = untilSignalled(() => gateway?.reload())
-  const started = await Gateway.start(loaded.value, observe)
+  const signalled = untilSignalled(() => void gateway?.reload('signal'))
+  const started = await Gateway.start(loaded.value, observe, process.env)
   if (!started.ok) {
     process.stderr.write(`runku: ${started.error}\n`)
     return 1

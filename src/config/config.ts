@@ -1,17 +1,31 @@
 import { basename, dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import type { StoredConnector } from '../admin/admin-store.js'
+import type { AdminStoreSettings } from '../admin/open-admin-store.js'
+import { parseStoreAddress } from '../admin/store-address.js'
+import { SECRET_FILE_BYTES_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { AuditSettings } from '../threads/messages.js'
 import { type HostPort, isLoopback, parseListen } from './addresses.js'
-import { type ConnectorConfig, defaultPath, resolveConnector } from './connector-config.js'
-import { type Complaint, type ConfigPath, complaints, type Fault, pathText, unknownKey } from './faults.js'
-import { readableFault } from './files.js'
-import { type ConnectorInput, configSchema, connectorSchema, type HeadInput, headSchema } from './schema.js'
-import { REDACTED } from './secret.js'
-import { type Environment, readSource, type Source } from './source.js'
+import type { ConnectorConfig } from './connector-config.js'
+import {
+  type ConnectorCandidate,
+  type ConnectorFault,
+  type ConnectorSet,
+  folderCandidates,
+  listedCandidates,
+  settleConnectors,
+  storedCandidate,
+} from './connector-set.js'
+import { type Complaint, type ConfigPath, complaints, type Fault, unknownKey, withoutRepeats } from './faults.js'
+import { readableFault, readSmallFile } from './files.js'
+import { configSchema, type HeadInput, headSchema } from './schema.js'
+import { REDACTED, Secret } from './secret.js'
+import { type Environment, readSource } from './source.js'
 
-export type { ConnectorConfig } from './connector-config.js'
+export type { ConnectorConfig, ConnectorOrigin } from './connector-config.js'
 export { connectorSettings } from './connector-config.js'
+export { type ConnectorFault, type ConnectorSet, originText, storedCandidate } from './connector-set.js'
 export { type Fault, faultText } from './faults.js'
 
 /** The whole configuration, resolved: paths are absolute, defaults are in, secrets show in no dump. */
@@ -31,8 +45,9 @@ export interface Config {
     readonly limits: { readonly bodyBytesMax: number; readonly inFlightMax: number; readonly connectionsMax: number }
   }
   readonly auth: { readonly enabled: boolean; readonly anonymousRoles: readonly string[] }
-  readonly adminStore: { readonly type: 'sqlite'; readonly path: string }
-  /** Those without a fault, in the order of the file. */
+  /** The path is absolute; the address has been found well-formed. */
+  readonly adminStore: AdminStoreSettings
+  /** Those without a fault, in the order of the file, then of `connectors_dir`. */
   readonly connectors: readonly ConnectorConfig[]
   readonly audit: {
     readonly stdout: boolean
@@ -44,53 +59,89 @@ export interface Config {
   readonly idempotency: { readonly windowHours: number }
 }
 
-/** A connector that is configured but cannot be used. Its id and path are known, so that calls to it can be answered. */
-export interface ConnectorFault {
-  readonly id: string
-  readonly path: string
-  /** The name of its policy, where that much could be read. */
-  readonly policy: string
-  readonly faults: readonly Fault[]
-}
-
 export interface LoadedConfig {
+  /** With the connectors of the files; `allConnectors` adds those of the admin store. */
   readonly config: Config
   readonly connectorFaults: readonly ConnectorFault[]
 }
 
+const EXPECTED = 'keys such as server, auth, connectors; "runku init" writes an example'
+const SQLITE_STORE_FILE = 'runku.sqlite'
+
 /**
- * Reads `config.yaml`. The error lists every fault that ends the start, those of server, auth, admin_store, audit,
- * idempotency and of the connectors' ids and paths; a fault inside one connector is reported beside the configuration and disables it alone.
+ * Reads `config.yaml` and the files of `connectors_dir`. The error lists every fault that ends the start, those of server, auth,
+ * admin_store, audit, idempotency, and connectors without a name; a fault inside one connector is reported beside the configuration
+ * and disables it alone.
  */
 export function loadConfig(options: {
   readonly file: string
   readonly env: Environment
 }): Result<LoadedConfig, readonly Fault[]> {
-  const read = readSource(options.file, options.env, configSchema)
+  const { file, env } = options
+  const read = readSource({ file, env, schema: configSchema, expected: EXPECTED })
   if (!read.ok) return read
   const source = read.value
-  const folder = dirname(resolve(options.file))
-  const { connectors: listed = [], ...rest } = source.value
+  const folder = dirname(resolve(file))
+  const { connectors: written = [], ...rest } = source.value
   const head = headSchema.safeParse(rest)
   const ending: Complaint[] = [...headComplaints(rest)]
   if (head.success) ending.push(...headRules(head.data, folder))
+  const adminStore = head.success ? readAdminStore(head.data.admin_store, folder) : undefined
+  if (adminStore?.ok === false) ending.push(...adminStore.error)
+  const inFolder = readConnectorsDir(head.data?.connectors_dir, { file, folder }, env)
+  if (!inFolder.ok) ending.push({ path: ['connectors_dir'], message: inFolder.error })
 
-  const sorted = sortConnectors(listed, source)
-  ending.push(...sorted.ending)
+  const listed = listedCandidates(written, source, folder)
+  ending.push(...listed.ending)
+  const inside = (path: ConfigPath) =>
+    Array.isArray(written) && path[0] === 'connectors' && path.length > 2 && path[2] !== 'id'
   const faults = withoutRepeats([
-    ...source.faults.filter((fault) => !sorted.inside(fault.path)),
+    ...source.faults.filter((fault) => !inside(fault.path)),
     ...ending.map((item) => source.locate(item)),
   ])
-  if (faults.length > 0 || !head.success) return fail(faults)
+  if (faults.length > 0 || !head.success || !adminStore?.ok || !inFolder.ok) return fail(faults)
 
-  const connectors: ConnectorConfig[] = []
-  const connectorFaults: ConnectorFault[] = []
-  for (const entry of sorted.entries) {
-    const outcome = loadConnector(entry, source, folder)
-    if (outcome.ok) connectors.push(outcome.value)
-    else connectorFaults.push({ id: entry.id, path: entry.path, policy: entry.policy, faults: outcome.error })
+  const { connectors, faults: connectorFaults } = settleConnectors([...listed.candidates, ...inFolder.value])
+  return ok({ config: resolveHead(head.data, adminStore.value, file, connectors), connectorFaults })
+}
+
+/** The whole set of connectors: those of the files come first, then those of the admin store. */
+export function allConnectors(
+  { config, connectorFaults }: LoadedConfig,
+  stored: readonly StoredConnector[],
+  env: Environment,
+): ConnectorSet {
+  const folder = dirname(config.file)
+  const candidates = stored.map((connector) => storedCandidate(connector, env, folder))
+  return settleConnectors(candidates, { connectors: config.connectors, faults: connectorFaults })
+}
+
+function readConnectorsDir(
+  directory: string | undefined,
+  base: { readonly file: string; readonly folder: string },
+  env: Environment,
+): Result<readonly ConnectorCandidate[], string> {
+  return directory === undefined ? ok([]) : folderCandidates(directory, base, env)
+}
+
+function readAdminStore(
+  { type, path, url, url_file: urlFile }: HeadInput['admin_store'],
+  folder: string,
+): Result<AdminStoreSettings, readonly Complaint[]> {
+  const at = (key: string, message: string) => fail([{ path: ['admin_store', key], message }])
+  if (type === 'sqlite') {
+    const foreign = url !== undefined ? 'url' : urlFile !== undefined ? 'url_file' : undefined
+    if (foreign !== undefined) return at(foreign, 'used with type: postgres only')
+    return ok({ type, path: resolve(folder, path ?? SQLITE_STORE_FILE) })
   }
-  return ok({ config: resolveHead(head.data, options.file, folder, connectors), connectorFaults })
+  if (path !== undefined) return at('path', 'used with type: sqlite only')
+  if (url !== undefined && urlFile !== undefined) return at('url_file', 'expected url or url_file, not both')
+  const key = url === undefined ? 'url_file' : 'url'
+  if (url === undefined && urlFile === undefined) return at('url', 'missing: expected url or url_file')
+  const text = urlFile === undefined ? ok(url ?? '') : readSmallFile(resolve(folder, urlFile), SECRET_FILE_BYTES_MAX)
+  if (!text.ok) return at(key, text.error)
+  const parsed = parseStoreAddress(text.value)
+  return parsed.ok ? ok({ type, url: new Secret(text.value) }) : at(key, parsed.error)
 }
 
 function headComplaints(rest: unknown): readonly Complaint[] {
@@ -100,85 +151,6 @@ function headComplaints(rest: unknown): readonly Complaint[] {
     // At the top level `connectors` is a candidate too, which the head's own schema does not know.
     const unknown = typeof key === 'string' && deeper.length === 0 && !candidates.includes(key)
     return unknown ? unknownKey(item.path, key, candidates) : item
-  })
-}
-
-interface ConnectorEntry {
-  readonly index: number
-  readonly id: string
-  readonly path: string
-  readonly policy: string
-  readonly raw: unknown
-}
-
-interface SortedConnectors {
-  readonly entries: readonly ConnectorEntry[]
-  /** What ends the start: no list, no usable id, an id or a path twice. */
-  readonly ending: readonly Complaint[]
-  /** Whether a fault at this path is one connector's own. */
-  inside(path: ConfigPath): boolean
-}
-
-function sortConnectors(listed: unknown, source: Source): SortedConnectors {
-  if (!Array.isArray(listed)) {
-    const ending = [{ path: ['connectors'], message: 'expected a list of connectors, each beginning with "- id:"' }]
-    return { entries: [], ending, inside: () => false }
-  }
-  const entries: ConnectorEntry[] = []
-  const ending: Complaint[] = []
-  const ids = new Set<string>()
-  const paths = new Set<string>()
-  listed.forEach((raw: unknown, index) => {
-    const at: ConfigPath = ['connectors', index]
-    const unusable = complaints(connectorSchema.pick({ id: true }).loose(), raw, at)
-    if (unusable.length > 0) {
-      ending.push(...unusable)
-      return
-    }
-    const entry = readEntry(raw, index)
-    if (ids.has(entry.id)) ending.push({ path: [...at, 'id'], message: 'another connector has this id' })
-    else if (paths.has(entry.path)) ending.push({ path: [...at, 'path'], message: 'another connector has this path' })
-    ids.add(entry.id)
-    paths.add(entry.path)
-    entries.push(entry)
-  })
-  const inside = (path: ConfigPath) => path[0] === 'connectors' && path.length > 2 && path[2] !== 'id'
-  return { entries, ending, inside: (path) => inside(path) && source.value['connectors'] === listed }
-}
-
-/** `raw` is a mapping with a valid id. What else it holds is read as far as it is usable. */
-function readEntry(raw: unknown, index: number): ConnectorEntry {
-  const { shape } = connectorSchema
-  const loose = z.looseObject({
-    id: shape.id,
-    path: shape.path.catch(undefined),
-    policy: shape.policy.catch(undefined),
-  })
-  const { id, path, policy } = loose.parse(raw)
-  return { index, id, path: path ?? defaultPath(id), policy: policy ?? id, raw }
-}
-
-function loadConnector(
-  entry: ConnectorEntry,
-  source: Source,
-  folder: string,
-): Result<ConnectorConfig, readonly Fault[]> {
-  const at: ConfigPath = ['connectors', entry.index]
-  const own = source.faults.filter((fault) => fault.path[0] === at[0] && fault.path[1] === at[1])
-  const wrong = complaints(connectorSchema, entry.raw, at).map((item) => source.locate(item))
-  if (own.length + wrong.length > 0) return fail(withoutRepeats([...own, ...wrong]))
-  const input: ConnectorInput = connectorSchema.parse(entry.raw)
-  const resolved = resolveConnector(input, folder)
-  if (resolved.ok) return resolved
-  return fail(resolved.error.map(({ path, message }) => source.locate({ path: [...at, ...path], message })))
-}
-
-/** The first fault at a path says it: an unset variable is not also a malformed address. */
-function withoutRepeats(faults: readonly Fault[]): readonly Fault[] {
-  const seen = new Set<string>()
-  return faults.filter((fault) => {
-    const key = pathText(fault.path)
-    return seen.has(key) ? false : seen.add(key)
   })
 }
 
@@ -206,7 +178,9 @@ function headRules(head: HeadInput, folder: string): readonly Complaint[] {
   if (!audit.stdout && audit.buffer === undefined) {
     out.push({ path: ['audit', 'stdout'], message: 'without stdout expected audit.buffer: entries must go somewhere' })
   }
-  if (audit.buffer !== undefined && resolve(folder, audit.buffer.path) === resolve(folder, head.admin_store.path)) {
+  const storeFile = head.admin_store.path ?? SQLITE_STORE_FILE
+  const fileStore = head.admin_store.type === 'sqlite'
+  if (fileStore && audit.buffer !== undefined && resolve(folder, audit.buffer.path) === resolve(folder, storeFile)) {
     out.push({ path: ['audit', 'buffer', 'path'], message: 'expected another file than admin_store.path' })
   }
   if (typeof server.tls === 'object') out.push(...tlsComplaints(server.tls, folder))
@@ -220,12 +194,18 @@ function tlsComplaints(tls: { cert_file: string; key_file: string }, folder: str
   })
 }
 
-function resolveHead(head: HeadInput, file: string, folder: string, connectors: readonly ConnectorConfig[]): Config {
+function resolveHead(
+  head: HeadInput,
+  adminStore: AdminStoreSettings,
+  file: string,
+  connectors: readonly ConnectorConfig[],
+): Config {
+  const folder = dirname(resolve(file))
   return {
     file: resolve(folder, basename(file)),
     server: resolveServer(head.server, folder),
     auth: { enabled: head.auth.enabled, anonymousRoles: head.auth.anonymous_roles },
-    adminStore: { type: head.admin_store.type, path: resolve(folder, head.admin_store.path) },
+    adminStore,
     connectors,
     audit: resolveAudit(head.audit, folder),
     idempotency: { windowHours: head.idempotency.window_hours },

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { ENGINE_CAPABILITIES } from '../core/engine-capabilities.js'
 import { SECRET_FILE_BYTES_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
-import type { ConnectorSettings } from '../threads/messages.js'
+import type { ConnectorSettings, ConnectorVars } from '../threads/messages.js'
 import { isLoopback } from './addresses.js'
 import { type DatabaseAddress, parseDatabaseUrl, type TlsMode, type UrlGrammar } from './database-url.js'
 import type { ConfigPath } from './faults.js'
@@ -13,8 +13,15 @@ import type { ConnectorInput } from './schema.js'
 import { Secret } from './secret.js'
 import { SQLSERVER_URL } from './sqlserver-url.js'
 
+/** Where a connector is configured. Files are spelled as the person did. */
+export type ConnectorOrigin =
+  | { readonly kind: 'file'; readonly file: string; readonly line?: number }
+  | { readonly kind: 'folder'; readonly file: string }
+  | { readonly kind: 'store' }
+
 /** A connector as configured, everything resolved. The password shows in no dump. */
 export interface ConnectorConfig {
+  readonly origin: ConnectorOrigin
   readonly id: string
   readonly type: ConnectorInput['type']
   readonly connection: {
@@ -37,6 +44,8 @@ export interface ConnectorConfig {
   readonly schemas: readonly string[]
   /** The name of the stored policy. */
   readonly policy: string
+  /** Values that the policy may use, by name. */
+  readonly vars: ConnectorVars
   readonly threads: { readonly min: number; readonly max: number }
   readonly pool: ConnectorSettings['pool']
   readonly sessionContext: boolean
@@ -68,6 +77,7 @@ const DEFAULT_SCHEMAS: Readonly<Record<ConnectorInput['type'], readonly string[]
 export function resolveConnector(
   input: ConnectorInput,
   folder: string,
+  origin: ConnectorOrigin,
 ): Result<ConnectorConfig, readonly KeyComplaint[]> {
   const address = readAddress(input, folder)
   if (!address.ok) return address
@@ -79,12 +89,14 @@ export function resolveConnector(
   const incapable = incapableOf(input)
   if (incapable !== undefined) return incapable
   return ok({
+    origin,
     id: input.id,
     type: input.type,
     connection: connection.value,
     path: input.path ?? defaultPath(input.id),
     schemas: schemas.value,
     policy: input.policy ?? input.id,
+    vars: input.vars,
     threads: input.threads,
     pool: {
       mode: input.pool.mode,

@@ -29,6 +29,15 @@ export function faultText(fault: Fault): string {
   return `${place}: ${key}${fault.message}${hint}`
 }
 
+/** The first fault at a path says it: an unset variable is not also a malformed address. */
+export function withoutRepeats(faults: readonly Fault[]): readonly Fault[] {
+  const seen = new Set<string>()
+  return faults.filter(({ file, path }) => {
+    const key = `${file}\0${pathText(path)}`
+    return seen.has(key) ? false : seen.add(key)
+  })
+}
+
 /** The schema inside optional and default wrappers. */
 export function innerSchema(schema: unknown): unknown {
   let inner = schema
@@ -95,7 +104,8 @@ function issueComplaints(
     if (isMapping(found) && branch !== undefined) {
       return branch.flatMap((inner) => issueComplaints(schema, value, base, inner, [...at, ...inner.path]))
     }
-    return [{ path, message: `expected ${unionText(issue, there)}` }]
+    const keyed = keysOf(there).length > 0
+    return [{ path, message: keyed ? `expected ${unionText(issue, there)}` : issue.message }]
   }
   if (found === undefined) return [{ path, message: `missing: ${wanted(issue, there)}` }]
   const near =

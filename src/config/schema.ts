@@ -22,6 +22,8 @@ import {
   THREADS_CEILING,
   THREADS_DEFAULT,
   THREADS_MIN_DEFAULT,
+  VAR_CHARS_MAX,
+  VARS_MAX,
 } from '../core/limits.js'
 import { isAddressRange, isHostEntry, isOrigin, isPublicUrl, parseListen } from './addresses.js'
 
@@ -127,13 +129,21 @@ const auth = z
 
 const adminStore = z
   .strictObject({
-    type: oneOf(['sqlite']).default('sqlite').describe('Kind of store.'),
+    type: oneOf(['sqlite', 'postgres'])
+      .default('sqlite')
+      .describe('`sqlite`: a file beside the gateway. `postgres`: a database that several gateways share.'),
     path: text('the path of a file')
-      .default('runku.sqlite')
-      .describe('The SQLite file, made with mode 0600. Relative paths start at the folder of this file.'),
+      .optional()
+      .describe(
+        'For sqlite: the file, made with mode 0600. Default: runku.sqlite. Relative paths start at the folder of this file.',
+      ),
+    url: text('the address of a database, such as postgres://user@host/database')
+      .optional()
+      .describe('For postgres: postgres://user:password@host:port/database. Better in an environment variable.'),
+    url_file: text('the path of a file').optional().describe('For postgres: a file that holds the url.'),
   })
   .prefault({})
-  .describe('Where identities, roles, keys and policies live.')
+  .describe('Where identities, roles, keys, policies and connectors live.')
 
 const pool = z
   .strictObject({
@@ -157,6 +167,31 @@ const pool = z
   })
   .prefault({})
   .describe('The connection pool of each thread.')
+
+const VAR_NAME = /^[a-z][a-z0-9_]{0,63}$/
+const varText = `text of at most ${VAR_CHARS_MAX} characters, a number or a truth value`
+
+const connectorVars = z
+  .record(
+    z.string(),
+    z.union([z.string().max(VAR_CHARS_MAX, { error: `expected ${varText}` }), z.number(), z.boolean()], {
+      error: `expected ${varText}`,
+    }),
+    { error: 'expected values by name, such as { region: eu }' },
+  )
+  .superRefine((vars, context) => {
+    const names = Object.keys(vars)
+    if (names.length > VARS_MAX) context.addIssue({ code: 'custom', message: `expected at most ${VARS_MAX} values` })
+    for (const name of names) {
+      const path = [name]
+      if (!VAR_NAME.test(name)) {
+        const message = 'expected a name such as region: lower-case letters, digits and underscores'
+        context.addIssue({ code: 'custom', path, message })
+      } else if (typeof vars[name] === 'number' && Number.isInteger(vars[name]) && !Number.isSafeInteger(vars[name])) {
+        context.addIssue({ code: 'custom', path, message: 'expected a number that is kept exactly: put it in quotes' })
+      }
+    }
+  })
 
 export const connectorSchema = z
   .strictObject({
@@ -221,6 +256,9 @@ export const connectorSchema = z
         'Schemas to read the catalog of. Default: public, for sqlserver dbo; for mysql the database, which is the one schema.',
       ),
     policy: named(POLICY_NAME).optional().describe('The stored policy. Default: the one named like the connector.'),
+    vars: connectorVars
+      .default({})
+      .describe('Values by name that the policy may use, so that one policy serves many connectors.'),
     threads: z
       .strictObject({
         min: whole(0, THREADS_CEILING)
@@ -286,7 +324,16 @@ const idempotency = z
   .describe('Keys by which callers make a retry of a call that writes safe.')
 
 /** Everything but the connectors: a fault here ends the start. */
-export const headSchema = z.strictObject({ server, auth, admin_store: adminStore, audit, idempotency })
+export const headSchema = z.strictObject({
+  server,
+  auth,
+  admin_store: adminStore,
+  connectors_dir: text('the path of a folder')
+    .optional()
+    .describe('A folder of connectors beside `connectors`: each .yaml or .yml file in it holds the keys of one.'),
+  audit,
+  idempotency,
+})
 
 export const configSchema = headSchema
   .extend({

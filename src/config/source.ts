@@ -19,13 +19,32 @@ export interface Source {
   locate(complaint: Complaint): Fault
 }
 
+/** What is needed to read a text as configuration. */
+export interface SourceReading {
+  /** Where the text comes from, as faults name it. */
+  readonly file: string
+  readonly env: Environment
+  /** Of the whole text. */
+  readonly schema: z.ZodType
+  /** What the text should be, for one that is no mapping at all. */
+  readonly expected: string
+}
+
 /** Reads the file. The error is about the file as a whole: missing, unreadable, or not YAML. */
-export function readSource(file: string, env: Environment, schema: z.ZodType): Result<Source, readonly Fault[]> {
+export function readSource(reading: SourceReading): Result<Source, readonly Fault[]> {
+  const { file } = reading
   const text = readText(file)
-  if (!text.ok) return fail([{ file, path: [], message: text.error }])
+  return text.ok ? parseSource(text.value, reading) : fail([{ file, path: [], message: text.error }])
+}
+
+/** Reads YAML, or JSON, which is YAML too. The error is about the text as a whole. */
+export function parseSource(
+  text: string,
+  { file, env, schema, expected }: SourceReading,
+): Result<Source, readonly Fault[]> {
   const lineCounter = new LineCounter()
   // Duplicate keys are found by the walk instead, so that one inside a connector disables that connector alone.
-  const document = parseDocument(text.value, {
+  const document = parseDocument(text, {
     lineCounter,
     prettyErrors: false,
     uniqueKeys: false,
@@ -40,9 +59,7 @@ export function readSource(file: string, env: Environment, schema: z.ZodType): R
   const walk = new Walk(file, document, lineCounter, env, schema)
   const value = walk.value(document.contents, [], 0)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return fail([
-      { file, path: [], message: 'expected keys such as server, auth, connectors; "runku init" writes an example' },
-    ])
+    return fail([{ file, path: [], message: `expected ${expected}` }])
   }
   // A mapping is built by the walk with text keys only.
   const record = value as Readonly<Record<string, unknown>>
@@ -157,7 +174,7 @@ class Walk {
       const value = this.value(pair.value, keyPath, depth + 1)
       // `server:` with every key under it commented out means the defaults.
       const schema = value === null ? schemaAt(this.#schema, keyPath) : undefined
-      if (schema instanceof z.ZodObject || schema instanceof z.ZodArray) continue
+      if (schema instanceof z.ZodObject || schema instanceof z.ZodArray || schema instanceof z.ZodRecord) continue
       out[key] = value
     }
     return out

@@ -8,14 +8,17 @@ import { encodeError } from '../core/tool-result.js'
 import { createEngine, type Engine } from '../engines/create-engine.js'
 import { Cancellation, type Driver } from '../engines/engine.js'
 import type { Observe } from '../observe/observation.js'
-import { EMPTY_POLICY, policyFaultText, policyFromJson } from '../policy/policy-document.js'
+import { meetCatalog } from '../policy/meet-catalog.js'
+import { EMPTY_POLICY, parsePolicyText, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
 import { schemasOf, withQualifiedNames } from '../policy/qualified-names.js'
+import { withVars } from '../policy/vars.js'
 import { Mailbox } from '../threads/mailbox.js'
 import type {
   CallMessage,
   Connections,
   ConnectorSettings,
+  ConnectorVars,
   FromConnector,
   IntentMessage,
   IntentVerdict,
@@ -26,13 +29,15 @@ import type {
 import { encodeTools } from '../tools/generate-tools.js'
 import { executeCall } from './execute-call.js'
 import { loginWarnings } from './login-warnings.js'
-import { type ConnectorSnapshot, decodeSnapshot, encodeSnapshot } from './snapshot.js'
+import { type ConnectorSnapshot, decodeSnapshot, encodeSnapshot, fingerprint } from './snapshot.js'
 
-/** How many epochs a thread keeps decoded: the current one and the one whose calls may still be in flight. */
-const EPOCHS_KEPT = 2
+/** How many epochs a thread keeps decoded: the current one, the one whose calls may still be in flight, and one that is being prepared. */
+const EPOCHS_KEPT = 3
 
 /** How fresh the numbers of connections are that a scrape shows. */
 const GAUGE_INTERVAL_MS = 250
+
+const REASON_CHARS_MAX = 2_000
 
 const NO_POLICY = 'no policy of this name has been applied, so nothing is exposed; see "runku policy apply"'
 
@@ -104,6 +109,9 @@ export class ConnectorRuntime {
         return
       case 'list':
         this.#list(message)
+        return
+      case 'judge':
+        void this.#judge(message)
         return
       case 'stop':
         this.#stop()
@@ -199,9 +207,9 @@ export class ConnectorRuntime {
     return engine
   }
 
-  #compile({ schema, policy, known }: ConnectorSnapshot) {
+  #compile({ schema, policy, known }: ConnectorSnapshot, vars: ConnectorVars = {}) {
     const { schemas } = this.#settings
-    return compilePolicy(policy, schema, { schemas, ...(known === undefined ? {} : { known }) })
+    return compilePolicy(policy, schema, { schemas, vars, ...(known === undefined ? {} : { known }) })
   }
 
   #keep(epoch: number, engine: PolicyEngine): void {
@@ -211,7 +219,7 @@ export class ConnectorRuntime {
   }
 
   /** Introspects, judges the policy against what was found, and answers with a whole new snapshot or a reason. */
-  async #prepare({ requestId, epoch, policy }: Extract<ToConnector, { kind: 'prepare' }>): Promise<void> {
+  async #prepare({ requestId, epoch, policy, current }: Extract<ToConnector, { kind: 'prepare' }>): Promise<void> {
     try {
       const document = policy === undefined ? ok(EMPTY_POLICY) : policyFromJson(policy.document)
       if (!document.ok) {
@@ -228,28 +236,59 @@ export class ConnectorRuntime {
       }
       const known = policy?.known === undefined ? undefined : parseKnownObjects(policy.known)
       const confirming = known === undefined && policy !== undefined
-      const snapshot = {
-        epoch,
-        schema: schema.value,
-        policy: document.value,
-        ...(known === undefined ? {} : { known }),
-      }
-      const { engine, findings } = this.#compile(snapshot)
-      const named = withQualifiedNames(document.value, schemasOf(this.#settings.schemas, schema.value))
-      this.#keep(epoch, engine)
+      const vars = policy?.vars ?? {}
+      const own = withVars(document.value, vars)
+      const named = withQualifiedNames(own, schemasOf(this.#settings.schemas, schema.value))
+      const confirmed = confirming ? knownObjects(schema.value, Object.keys(named.tables)) : undefined
+      const snapshot = { schema: schema.value, policy: own, ...(known === undefined ? {} : { known }) }
+      // By the document as written, so that a variable that is missing is told with what it is near to.
+      const { engine, findings } = this.#compile({ ...snapshot, policy: document.value }, vars)
       const report = {
-        epoch,
+        fingerprint: fingerprint(snapshot, known ?? confirmed),
         serverVersion: schema.value.serverVersion,
         tables: schema.value.tables.length,
         overrides: engine.overriddenIdentities,
-        ...(confirming ? { confirmed: JSON.stringify(knownObjects(schema.value, Object.keys(named.tables))) } : {}),
+        ...(confirmed === undefined ? {} : { confirmed: JSON.stringify(confirmed) }),
         drift: policy === undefined ? [NO_POLICY] : findings.map((finding) => finding.text),
         warnings: loginWarnings(schema.value.login, this.#settings.threadsMax * this.#settings.pool.max, named),
       }
-      this.#mailbox.send({ kind: 'prepared', requestId, ok: true, snapshot: encodeSnapshot(snapshot), report })
+      const answer = { kind: 'prepared', requestId, ok: true, report } as const
+      if (report.fingerprint === current) return this.#mailbox.send(answer)
+      this.#keep(epoch, engine)
+      this.#mailbox.send({ ...answer, snapshot: encodeSnapshot(snapshot, epoch) })
     } catch (thrown) {
-      const reason = cleanText(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), 2_000)
+      const reason = cleanText(
+        thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+        REASON_CHARS_MAX,
+      )
       this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code: 'INTERNAL', reason })
+    }
+  }
+
+  /** Says what a policy would be here, and changes nothing. */
+  async #judge({ requestId, text, vars }: Extract<ToConnector, { kind: 'judge' }>): Promise<void> {
+    const refused = (reason: string) => this.#mailbox.send({ kind: 'judged', requestId, ok: false, reason })
+    try {
+      const parsed = parsePolicyText(text)
+      if (!parsed.ok) return refused(parsed.error.map(policyFaultText).join('; '))
+      const { driver } = await this.#engine
+      const { schemas } = this.#settings
+      const schema = await driver.introspect(schemas)
+      if (!schema.ok) {
+        const { code, reason = code, detail = reason } = schema.error
+        return refused(cleanText(detail, REASON_CHARS_MAX))
+      }
+      const { document, tree } = parsed.value
+      const { findings, known } = meetCatalog(document, tree, schema.value, { schemas, vars })
+      this.#mailbox.send({
+        kind: 'judged',
+        requestId,
+        ok: true,
+        findings: findings.map(({ severity, line, text: said }) => ({ severity, line, text: said })),
+        known: JSON.stringify(known),
+      })
+    } catch (thrown) {
+      refused(cleanText(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), REASON_CHARS_MAX))
     }
   }
 

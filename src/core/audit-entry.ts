@@ -12,6 +12,7 @@ export type Operation =
   | 'schema_overview'
   | 'unknown'
   | 'request'
+  | 'admin'
 export type Effect = 'none' | 'committed' | 'unknown'
 
 /** What was asked, in the entry's terms. Names are agent-facing and visible to the caller; values are kept as configured. */
@@ -59,6 +60,8 @@ export interface AuditRecord {
   readonly effect: Effect
   readonly rows?: number
   readonly affected?: number
+  /** Of an administrative change: more of what was changed, such as a policy's version. Never a secret, never a claim's value. */
+  readonly detail?: Readonly<Record<string, string | number | boolean | null>>
   /** For folded refusals: how many this entry stands for. */
   readonly count?: number
   readonly duration_ms: { readonly total: number; readonly queue?: number; readonly db?: number }

@@ -10,10 +10,35 @@ export interface EngineCapabilities {
   readonly transactionPooling: boolean
   /** A connection sees one database of several schemas; otherwise the database is the one schema. */
   readonly schemas: boolean
+  /** An index gives NULLs where a search wants them: last ascending, first descending. */
+  readonly nullsInIndexOrder: boolean
+  /** A statement that writes can return what a subquery says of the row as written; elsewhere the row is read back. */
+  readonly subqueryInReturned: boolean
 }
 
 export const ENGINE_CAPABILITIES: Readonly<Record<EngineName, EngineCapabilities>> = {
-  postgres: { procedureDryRun: true, sessionContext: true, transactionPooling: true, schemas: true },
-  mysql: { procedureDryRun: false, sessionContext: false, transactionPooling: false, schemas: false },
-  sqlserver: { procedureDryRun: true, sessionContext: true, transactionPooling: false, schemas: true },
+  postgres: {
+    procedureDryRun: true,
+    sessionContext: true,
+    transactionPooling: true,
+    schemas: true,
+    nullsInIndexOrder: true,
+    subqueryInReturned: true,
+  },
+  mysql: {
+    procedureDryRun: false,
+    sessionContext: false,
+    transactionPooling: false,
+    schemas: false,
+    nullsInIndexOrder: false,
+    subqueryInReturned: true,
+  },
+  sqlserver: {
+    procedureDryRun: true,
+    sessionContext: true,
+    transactionPooling: false,
+    schemas: true,
+    nullsInIndexOrder: false,
+    subqueryInReturned: false,
+  },
 }

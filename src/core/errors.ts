@@ -39,6 +39,7 @@ export const ERRORS = {
   ),
   AUTH_INVALID: spec('auth', 'blocked', http(401), false, 'This key is not valid.'),
   AUTH_UNAVAILABLE: spec('auth', 'errored', http(503), true, 'Keys cannot be checked now. Try again shortly.'),
+  AUTH_FORBIDDEN: spec('auth', 'blocked', http(403), false, 'This key may not do that.'),
   RATE_LIMITED: spec('auth', 'blocked', http(429), true, 'Too many requests. Try again after the time in Retry-After.'),
 
   PROTOCOL_HOST: spec('http', 'blocked', http(403), false, 'The Host header names a host this gateway does not serve.'),
@@ -75,6 +76,7 @@ export const ERRORS = {
   ARGUMENT_COLUMN: spec('plan', 'blocked', tool, false, 'This is not a column of the tool.'),
   ARGUMENT_OPERATOR: spec('plan', 'blocked', tool, false, 'The operator does not fit.'),
   ARGUMENT_LIMIT: spec('plan', 'blocked', tool, false, 'The call is larger than allowed.'),
+  ARGUMENT_UNINDEXED: spec('plan', 'blocked', tool, false, 'The table is large, so the call must go by an index.'),
 
   POLICY_DENIED: spec('policy', 'blocked', tool, false, 'The policy does not allow this call.'),
   POLICY_SCOPE: spec(
@@ -174,6 +176,17 @@ export const ERRORS = {
     tool,
     true,
     'The database schema changed. List the tools again and retry.',
+  ),
+
+  ADMIN_INVALID: spec('gateway', 'blocked', http(400), false, 'The request does not fit the operation.'),
+  ADMIN_NOT_FOUND: spec('gateway', 'blocked', http(404), false, 'There is no such thing to administer.'),
+  ADMIN_EXISTS: spec('gateway', 'blocked', http(409), false, 'It exists already.'),
+  ADMIN_UNAVAILABLE: spec(
+    'gateway',
+    'errored',
+    http(503),
+    true,
+    'The admin store cannot be used now. Try again shortly.',
   ),
 
   CONNECTOR_UNAVAILABLE: spec(

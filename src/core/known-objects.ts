@@ -4,13 +4,16 @@ import { qualifiedName, type SchemaModel } from './schema-model.js'
 export interface KnownTable {
   /** `schema.table`. */
   readonly name: string
+  /** The catalog's own id of the table; absent in what was kept before it was. */
+  readonly catalogId?: string
   /** Name, the catalog's own id and the native type of every column. */
   readonly columns: readonly (readonly [name: string, catalogId: number, native: string])[]
 }
 
 /**
  * What a policy was confirmed to be about. A column that is new since, or whose id or type is another, is not what the
- * operator had in mind and stays hidden until the policy is applied again.
+ * operator had in mind and stays hidden until the policy is applied again. So does a table that had another of these names:
+ * what the policy says of the one is not what it says of the other.
  */
 export type KnownObjects = readonly KnownTable[]
 
@@ -21,6 +24,7 @@ export function knownObjects(schema: SchemaModel, named: Iterable<string>): Know
     .filter((table) => wanted.has(qualifiedName(table.ref)))
     .map((table) => ({
       name: qualifiedName(table.ref),
+      catalogId: table.catalogId,
       columns: table.columns.map((column) => [column.name, column.catalogId, column.type.native] as const),
     }))
 }
@@ -33,6 +37,7 @@ export function parseKnownObjects(text: string): KnownObjects | undefined {
 
 function isKnownTable(value: unknown): value is KnownTable {
   if (typeof value !== 'object' || value === null || !('name' in value) || !('columns' in value)) return false
+  if ('catalogId' in value && typeof value.catalogId !== 'string') return false
   return typeof value.name === 'string' && Array.isArray(value.columns) && value.columns.every(isKnownColumn)
 }
 

@@ -17,6 +17,8 @@ export const CONNECTIONS_MAX = 16_384
 
 export const FILTERS_MAX = 50
 export const IN_VALUES_MAX = 1_000
+/** How many tables a row filter may lead through: to the parent, its parent, and one more. */
+export const PARENT_LEVELS_MAX = 3
 export const VALUE_CHARS_MAX = 65_536
 /** A value to be written may be a document; a body holds no more than this unless the operator says so. */
 export const WRITE_VALUE_CHARS_MAX = 1_048_576
@@ -49,6 +51,10 @@ export const QUERY_TIMEOUT_MAX_MS = 30_000
 export const RESPONSE_CHARS_MAX = 24_000
 export const CELL_CHARS_MAX = 4_000
 export const MAX_AFFECTED_ROWS = 1
+/** Rows that a group of an aggregate has at least, or it is not given. One: every group is given. */
+export const MIN_GROUP_SIZE = 1
+/** Tables of more rows than this are searched and aggregated by an index only. */
+export const REQUIRE_INDEX_ABOVE_ROWS = 1_000_000
 export const RESULT_BYTES_MAX = 16_777_216
 
 export const POOL_CONNECTIONS_MAX = 4
@@ -65,21 +71,33 @@ export const SESSION_GONE_POLL_MS = 250
 export const KEEP_ALIVE_DELAY_MS = 30_000
 export const NAMED_STATEMENTS_MAX = 200
 
+/** A start with hundreds of connectors must not open hundreds of threads and connections in one moment. */
+export const INTROSPECTIONS_AT_ONCE = 4
+/** How long a connector that was removed waits for requests that came before and have not called yet. */
+export const DOOR_DEADLINE_MS = 60_000
 export const INTROSPECTION_TIMEOUT_MS = 60_000
 /** What one catalog query may return: some hundred thousand columns. */
 export const INTROSPECTION_BYTES_MAX = 268_435_456
+/** A changed schema makes the connector introspect again, but a broken one must not make it do so all the time. */
+export const SCHEMA_REFRESH_INTERVAL_MS = 30_000
 export const WORKER_START_TIMEOUT_MS = 30_000
 /** Longer than any query may take, so that it only ever fires for a worker that stopped answering. */
 export const CALL_DEADLINE_GRACE_MS = 5_000
 export const BACKOFF_MIN_MS = 250
 export const BACKOFF_MAX_MS = 30_000
+/** When a reload whose admin store failed is tried again; the pause then grows to the same ceiling. */
+export const RELOAD_RETRY_MIN_MS = 500
 export const DRAIN_DEADLINE_MS = 25_000
 /** A signal to end that comes this soon after another is the same request, delivered twice. */
 export const SIGNAL_ECHO_MS = 1_000
 export const AUDIT_ACK_TIMEOUT_MS = 10_000
 
 export const TOOL_LISTS_CACHED_MAX = 1_000
+/** Snapshots over which a list is made anew although nobody asked for it again. */
+export const TOOL_LIST_EPOCHS_CARRIED = 8
 export const STATEMENT_SHAPES_MAX = 2_000
+/** How long one look at a table's names may serve calls that follow each other on a session: whoever renames waits for it. */
+export const GUARDED_TRANSACTION_MS = 50
 /** What the protocol can count: a 16-bit number. */
 export const POSTGRES_PARAMS_MAX = 65_535
 /** The same, by MySQL's protocol. */
@@ -101,6 +119,8 @@ export const ADDRESSES_TRACKED_MAX = 10_000
 export const ROW_CAP_MAX = 10_000
 export const RESPONSE_CHARS_CEILING = 1_000_000
 export const AFFECTED_ROWS_CEILING = 10_000
+export const GROUP_SIZE_CEILING = 1_000_000
+export const TABLE_ROWS_CEILING = 1_000_000_000_000
 export const POLICY_TEXT_CHARS_MAX = 4_194_304
 /** Values in a policy once aliases are written out, and aliases written out: a few lines of YAML can stand for billions. */
 export const POLICY_NODES_MAX = 500_000
@@ -127,6 +147,11 @@ export const THREADS_CEILING = 64
 export const POOL_CONNECTIONS_CEILING = 1_000
 export const POOL_TIME_CEILING_MS = 86_400_000
 export const SCHEMAS_CEILING = 100
+/** Values that a connector gives its policy, and the text of one. */
+export const VARS_MAX = 100
+export const VAR_CHARS_MAX = 4_096
+/** Files of `connectors_dir`: each is a database of its own. */
+export const CONNECTOR_FILES_MAX = 10_000
 
 /** A command may wait for another writer; the serving front thread must not. */
 export const ADMIN_COMMAND_BUSY_TIMEOUT_MS = 5_000
@@ -174,3 +199,34 @@ export const STDOUT_FULL_RETRY_MS = 1_000
 
 /** Clients stop listing at 40 to 128 tools over all their servers. */
 export const TOOLS_WARNED_ABOVE = 40
+
+/** How often an instance looks whether the admin store changed, where nothing tells it sooner. */
+export const STORE_WATCH_INTERVAL_MS = 250
+/** How long authentication waits for a store across the network before it refuses. */
+export const STORE_READ_TIMEOUT_MS = 2_000
+
+/** Largest body of an administrative request: a whole policy, escaped. */
+export const ADMIN_BODY_BYTES_MAX = 8_388_608
+
+/** Members of `detail` in one entry. */
+export const AUDIT_DETAILS_MAX = 20
+/** Administrative changes that one look takes into the trail, and when a claim of another instance counts as given up. */
+export const PENDING_CHANGES_MAX = 100
+export const PENDING_CLAIM_STALE_MS = 60_000
+/** How often an instance looks for changes that nobody has taken into a trail. */
+export const PENDING_CHANGES_INTERVAL_MS = 1_000
+/** How long a change of a store across the network may take, waiting for others included, and its opening with migrations. */
+export const STORE_CHANGE_TIMEOUT_MS = 10_000
+/** Shorter, so that the server says what a statement waited for. */
+export const STORE_STATEMENT_TIMEOUT_MS = 5_000
+export const STORE_MIGRATION_TIMEOUT_MS = 60_000
+export const STORE_CONNECT_TIMEOUT_MS = 5_000
+/** Beside the connection that reads keys and the one that listens. */
+export const STORE_CONNECTIONS_MAX = 4
+/** Bodies of all requests whose caller is being looked up: as announced, or as large as one may be. */
+export const UNIDENTIFIED_BODY_BYTES_MAX = 268_435_456
+
+/** How long a connector may take to say what a policy that is not stored would be there. */
+export const JUDGEMENT_TIMEOUT_MS = 60_000
+/** Connectors that judge one policy at once. */
+export const JUDGEMENTS_AT_ONCE = 8

@@ -118,10 +118,24 @@ export interface ProcedureCallPlan {
 
 export type Plan = QueryPlan | MutationPlan | ProcedureCallPlan
 
-/** The rows an operation may touch: every filter of `all`, and, when `any` is present, at least one of its groups. */
+/**
+ * That the row which a foreign key references is there, and in a scope of its own. A NULL in the key references none. `columns`
+ * are of the table that the scope is about, `parentColumns` the parent's in the same order.
+ */
+export interface ParentTerm {
+  readonly op: 'parent'
+  readonly columns: readonly Identifier[]
+  readonly parent: Table
+  readonly parentColumns: readonly Identifier[]
+  readonly scope: Scope
+}
+
+export type ScopeTerm = Filter | ParentTerm
+
+/** The rows an operation may touch: every term of `all`, and, when `any` is present, at least one of its groups. */
 export interface Scope {
-  readonly all: readonly Filter[]
-  readonly any?: readonly (readonly Filter[])[]
+  readonly all: readonly ScopeTerm[]
+  readonly any?: readonly (readonly ScopeTerm[])[]
 }
 
 /** Limits in force for one identity on one table, already the most specific that the policy gives. */
@@ -132,7 +146,18 @@ export interface CallLimits {
   readonly responseCharsMax: number
   readonly cellCharsMax: number
   readonly maxAffectedRows: number
+  /** Groups of fewer rows are not given by an aggregate; above one there is no `min` and no `max` either. */
+  readonly minGroupSize: number
+  /** A table of more rows is searched and aggregated by an indexed column only. */
+  readonly indexRequiredAboveRows: number
 }
+
+/**
+ * What a statement must not take for granted, since everything in it is found by its name, and names can be given to others
+ * at any time. `table`: that the table is the one that the catalog had under its name. `columns`: nor that every column it
+ * names is, where the caller may not see them all or not all rows.
+ */
+export type Guard = 'table' | 'columns'
 
 declare const validated: unique symbol
 /** A plan that the policy has accepted for one identity. Made by `PolicyEngine.validate` and nowhere else. */
@@ -143,6 +168,8 @@ export interface ValidatedPlan<P extends QueryPlan = QueryPlan> {
   readonly visible: ReadonlyMap<Identifier, Column>
   readonly scope: Scope
   readonly limits: CallLimits
+  /** Absent: whatever has the names is what was meant. */
+  readonly guard?: Guard
   readonly [validated]: true
 }
 
@@ -164,6 +191,8 @@ export interface ValidatedMutation<P extends MutationPlan = MutationPlan> {
   /** Columns of `returning` that are the key: never cut. */
   readonly key: readonly Column[]
   readonly limits: CallLimits
+  /** As for a query. */
+  readonly guard?: Guard
   readonly [validated]: true
 }
 

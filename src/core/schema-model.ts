@@ -118,6 +118,8 @@ export interface Column {
   readonly agentName: string
   /** The catalog's own number for the column, stable across renames. */
   readonly catalogId: number
+  /** The catalog's own name or number of the declared type, without lengths, where a statement can ask for it cheaply. */
+  readonly catalogType?: Identifier
   readonly type: ValueType
   readonly nullable: boolean
   readonly hasDefault: boolean
@@ -149,6 +151,13 @@ export interface Index {
   readonly partial: boolean
 }
 
+/** That an object, when it runs, reads a table or view: as far as the catalog tells, itself or through views that it reads. */
+export interface TableRead {
+  readonly table: TableRef
+  /** `all`: whole rows, or columns that nobody can tell apart. Otherwise by name; none where rows are only counted. */
+  readonly columns: readonly Identifier[] | 'all'
+}
+
 export interface Table {
   readonly ref: TableRef
   /** The catalog's own id, stable across renames. */
@@ -156,6 +165,8 @@ export interface Table {
   readonly kind: TableKind
   readonly comment?: string
   readonly columns: readonly Column[]
+  /** Present where the engine hides columns from the login by their names: another one that takes a shown name is shown. */
+  readonly columnsWithheld?: true
   /** Empty when the table has none. */
   readonly primaryKey: readonly Identifier[]
   /** A key that the policy gives: rows are asked for and ordered by it, but only its author says that it tells them apart. */
@@ -171,6 +182,8 @@ export interface Table {
   readonly insertReadBack?: 'by_key'
   /** The same of rows that an update changed. */
   readonly updateReadBack?: 'by_key'
+  /** Of a view: what it reads, by schema and name. Absent where the catalog does not tell, or does not tell this login. */
+  readonly reads?: readonly TableRead[]
 }
 
 export interface RoutineParameter {
@@ -212,6 +225,8 @@ export interface Routine {
   readonly securityDefiner: boolean
   readonly parameters: readonly RoutineParameter[]
   readonly result: RoutineResult
+  /** What its body reads, as far as its words tell. Absent as for a view. */
+  readonly reads?: readonly TableRead[]
 }
 
 export type EngineName = 'postgres' | 'mysql' | 'sqlserver'

@@ -26,5 +26,10 @@ export interface CompiledStatement {
   readonly columns: readonly ResultColumn[]
   /** Code that somebody keeps in the database runs in it, such as a view's functions, and may leave its session changed. */
   readonly runsCode?: true
+  /**
+   * What has to be run before, in one transaction with it, where an engine takes no such condition: the first cell of its one
+   * row is `t`, or the columns that the statement names are no longer those of the catalog as it was read.
+   */
+  readonly guard?: CompiledStatement
   readonly [compiled]: true
 }

@@ -10,7 +10,7 @@ import {
 } from './access.js'
 import { metricType } from './metric-type.js'
 import { nameHash, PROPERTY_KEY } from './names.js'
-import { AGGREGATE_FNS, type AggregateFn, FILTER_OPS, type FilterOp } from './plan.js'
+import { AGGREGATE_FNS, type AggregateFn, type CallLimits, FILTER_OPS, type FilterOp } from './plan.js'
 import type { Column, LogicalType, RoutineParameter, ValueType } from './schema-model.js'
 
 /**
@@ -136,9 +136,14 @@ export function filterOpsFor(type: ValueType): readonly FilterOp[] {
   return FILTER_OPS.filter((op) => opFits(op, type))
 }
 
-/** The functions that take a column of this type. */
-export function aggregateFnsFor(type: ValueType): readonly AggregateFn[] {
-  return AGGREGATE_FNS.filter((fn) => metricType(fn, type) !== undefined)
+/** The functions that a caller has: of groups that stand for several rows, `min` and `max` would show the value of one. */
+export function aggregateFns({ minGroupSize }: Pick<CallLimits, 'minGroupSize'>): readonly AggregateFn[] {
+  return minGroupSize > 1 ? AGGREGATE_FNS.filter((fn) => fn !== 'min' && fn !== 'max') : AGGREGATE_FNS
+}
+
+/** Those of `fns` that take a column of this type. */
+export function aggregateFnsFor(type: ValueType, fns: readonly AggregateFn[] = AGGREGATE_FNS): readonly AggregateFn[] {
+  return fns.filter((fn) => metricType(fn, type) !== undefined)
 }
 
 /** The result name of a metric that was given none: `count`, `sum_total`; a hash ends what would be too long for a key. */

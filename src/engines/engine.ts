@@ -75,6 +75,8 @@ export interface Introspector {
  * lock), `write` (its rows are the result). The driver judges nothing but counts and flags.
  */
 export interface CompiledMutation {
+  /** Present where an engine has it run before, for all of the others: as described for `CompiledStatement.guard`. */
+  readonly guard?: CompiledStatement
   /**
    * One row `[expected holds: t/f, nothing would change: t/f, …result columns]`; no row: it does not exist or is out of
    * scope. Several where only the policy says that the key is one: as many as may be written, and one more to tell. Absent

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode, publicText } from '../core/errors.js'
+import type { AdminApi } from './admin-api.js'
 import type { FrontDoor } from './front-door.js'
 import type { Exchange, ResponseHeaders } from './http-server.js'
 
@@ -28,29 +29,56 @@ export function serveMcp<C>(
   refuse(exchange, frontDoor.check(head)?.code ?? 'PROTOCOL_PATH', frontDoor.corsHeaders(head))
 }
 
+/** What keeps the gateway from serving; nothing where it serves. */
+export interface Readiness {
+  /** Such as `admin_store`, `audit` or `draining`: no addresses and no error texts, since nobody is asked for a key. */
+  readonly failing: readonly string[]
+}
+
 export interface AdminSurface {
-  readonly ready: () => boolean
+  readonly ready: () => Promise<Readiness>
+  /** States of the connectors that whoever sends this header reaches; undefined for everybody else. */
+  readonly detail: (authorization: string | undefined, address: string) => Promise<unknown>
+  readonly frontDoor: FrontDoor
   readonly scrape: () => Promise<{ readonly contentType: string; readonly text: string }>
+  readonly api: Pick<AdminApi, 'takes' | 'serve'>
 }
 
 const ADMIN_PATHS = ['/healthz', '/readyz', '/metrics']
+const JSON_HEADERS = [
+  ['content-type', 'application/json'],
+  ['cache-control', 'no-store'],
+] as const
 
 /** The admin listener. Probes and scrapes carry whatever Host their platform likes, so it is not checked for them. */
 export function serveAdmin(exchange: Exchange, surface: AdminSurface): void {
   const { method, path } = exchange.head
-  const headers = [
-    ['content-type', 'application/json'],
-    ['cache-control', 'no-store'],
-  ] as const
+  if (surface.api.takes(path)) return surface.api.serve(exchange)
   if (!ADMIN_PATHS.includes(path)) return refuse(exchange, 'PROTOCOL_PATH', [])
   if (method !== 'GET' && method !== 'HEAD') {
     const body = JSON.stringify({ error: 'This address takes GET.' })
-    return exchange.reply(405, [['allow', 'GET, HEAD'], ...headers], body)
+    return exchange.reply(405, [['allow', 'GET, HEAD'], ...JSON_HEADERS], body)
   }
   if (path === '/metrics') return scrape(exchange, surface)
-  if (path === '/healthz') return exchange.reply(200, headers, '{"status":"alive"}')
-  const ready = surface.ready()
-  exchange.reply(ready ? 200 : 503, headers, ready ? '{"status":"ready"}' : '{"status":"not_ready"}')
+  if (path === '/healthz') return exchange.reply(200, JSON_HEADERS, '{"status":"alive"}')
+  readiness(exchange, surface).catch(() => exchange.reply(503, JSON_HEADERS, '{"status":"not_ready"}'))
+}
+
+async function readiness(exchange: Exchange, surface: AdminSurface): Promise<void> {
+  const { head } = exchange
+  const authorization = head.headers.get('authorization')
+  const { failing } = await surface.ready()
+  // A key is worth a look only when one was sent: probes send none.
+  const detail =
+    authorization === undefined
+      ? undefined
+      : await surface.detail(authorization, surface.frontDoor.clientAddress(head)).catch(() => undefined)
+  const body = {
+    status: failing.length === 0 ? 'ready' : 'not_ready',
+    ...(failing.length === 0 ? {} : { failing }),
+    ...(detail === undefined ? {} : { connectors: detail }),
+  }
+  exchange.reply(failing.length === 0 ? 200 : 503, JSON_HEADERS, JSON.stringify(body))
 }
 
 function scrape(exchange: Exchange, surface: AdminSurface): void {

@@ -2,6 +2,7 @@ import type { CallPath, CallTicket, RequestFacts } from '../call.js'
 import { unreachable } from '../core/assert.js'
 import { ERRORS, type GatewayError, publicText } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
+import { UNIDENTIFIED_BODY_BYTES_MAX } from '../core/limits.js'
 import type { Result } from '../core/result.js'
 import type { FrontDoor } from '../http/front-door.js'
 import type { Exchange, ResponseHeaders } from '../http/http-server.js'
@@ -11,12 +12,12 @@ import { checkClaimedVersion, checkVersionHeader, takesBatches } from './era.js'
 import { encodeEvent, encodeRpcError, joinBatch, type ParsedMessage, parseBody } from './json-rpc.js'
 import { answer, type McpResponse } from './methods.js'
 
-/** Verifies the Authorization header for one connector. */
+/** Verifies the Authorization header for one connector: at once, or after a while that a rejection never ends. */
 export type Authenticate = (
   authorization: string | undefined,
   connector: string,
   address: string,
-) => Result<Identity, GatewayError>
+) => Result<Identity, GatewayError> | Promise<Result<Identity, GatewayError>>
 
 export interface EndpointSurroundings {
   readonly path: CallPath
@@ -77,6 +78,7 @@ export class McpEndpoint {
   readonly #surroundings: EndpointSurroundings
   readonly #inFlight = new CallsInFlight()
   #visits = 0
+  #unidentifiedBytes = 0
   #draining = false
   #onIdle: (() => void) | undefined
 
@@ -109,8 +111,9 @@ export class McpEndpoint {
     clearTimeout(timer)
   }
 
-  #leave(): void {
+  #leave({ connector }: Visit): void {
     this.#visits -= 1
+    connector.visited?.(-1)
     if (this.#visits === 0) this.#onIdle?.()
   }
 
@@ -134,6 +137,7 @@ export class McpEndpoint {
       eventStream: frontDoor.wantsEventStream(head),
     }
     this.#visits += 1
+    connector.visited?.(1)
     this.#admit(visit)
   }
 
@@ -151,15 +155,70 @@ export class McpEndpoint {
     }
     if (this.#draining || this.#visits > inFlightMax) return this.#refuse(visit, { code: 'PROTOCOL_BUSY' })
     const identity = authenticate(head.headers.get('authorization'), visit.facts.connector, visit.facts.address)
+    if (identity instanceof Promise) return this.#awaitIdentity(visit, identity)
     if (!identity.ok) return this.#refuse(visit, identity.error)
-    const unfit = frontDoor.checkContentType(head) ?? checkVersionHeader(head.headers.get('mcp-protocol-version'))
+    const unfit = this.#unfit(visit)
     if (unfit !== undefined) return this.#refuse(visit, unfit, identity.value)
     this.#read(visit, identity.value)
   }
 
+  /** What is wrong with the headers of a caller that is known. */
+  #unfit({ exchange: { head } }: Visit): GatewayError | undefined {
+    const { frontDoor } = this.#surroundings
+    return frontDoor.checkContentType(head) ?? checkVersionHeader(head.headers.get('mcp-protocol-version'))
+  }
+
+  /**
+   * The body is read meanwhile, since bytes that nobody waits for are lost, and kept until it is known whose it is. How much
+   * strangers may have kept is bounded over all of them.
+   */
+  #awaitIdentity(visit: Visit, identifying: Promise<Result<Identity, GatewayError>>): void {
+    const { exchange } = visit
+    const { bodyBytesMax } = this.#surroundings
+    const bytes = Math.min(bodyBytesMax, Number(exchange.head.headers.get('content-length') ?? bodyBytesMax))
+    if (this.#unidentifiedBytes > 0 && this.#unidentifiedBytes + bytes > UNIDENTIFIED_BODY_BYTES_MAX) {
+      return this.#refuse(visit, { code: 'PROTOCOL_BUSY' })
+    }
+    this.#unidentifiedBytes += bytes
+    let identity: Identity | undefined
+    let goOn: ((identity: Identity) => void) | undefined
+    const proceed = () => {
+      if (identity === undefined || goOn === undefined) return
+      // From here the reply ends the visit, sent or not.
+      exchange.onAborted(() => {})
+      goOn(identity)
+    }
+    exchange.onAborted(() => {
+      // Before, the visit goes on until the caller is known: who is refused has an entry, however soon they leave.
+      if (identity !== undefined) this.#leave(visit)
+    })
+    exchange.readBody(
+      bodyBytesMax,
+      (body) => {
+        goOn = (caller) => this.#parse(visit, caller, body)
+        proceed()
+      },
+      () => {
+        goOn = (caller) => this.#refuse(visit, { code: 'PROTOCOL_BODY_TOO_LARGE' }, caller)
+        proceed()
+      },
+    )
+    void identifying.then((outcome) => {
+      this.#unidentifiedBytes -= bytes
+      const refused = outcome.ok ? this.#unfit(visit) : outcome.error
+      if (refused !== undefined) {
+        exchange.onAborted(() => {})
+        return this.#refuse(visit, refused, ...(outcome.ok ? [outcome.value] : []))
+      }
+      if (exchange.aborted) return this.#leave(visit)
+      if (outcome.ok) identity = outcome.value
+      proceed()
+    })
+  }
+
   #read(visit: Visit, identity: Identity): void {
     // A client that leaves while its body is read gets no further callback; once dispatched, every call still ends.
-    visit.exchange.onAborted(() => this.#leave())
+    visit.exchange.onAborted(() => this.#leave(visit))
     visit.exchange.readBody(
       this.#surroundings.bodyBytesMax,
       (body) => {
@@ -265,6 +324,6 @@ export class McpEndpoint {
 
   #reply(visit: Visit, status: number, headers: ResponseHeaders, body: Uint8Array | string): void {
     visit.exchange.reply(status, [...headers, ...visit.cors], body)
-    this.#leave()
+    this.#leave(visit)
   }
 }

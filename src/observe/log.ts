@@ -8,6 +8,7 @@ const LEVELS: Readonly<Record<Observation['kind'], Level>> = {
   'gateway.draining': 'info',
   'gateway.stopped': 'info',
   'connector.ready': 'info',
+  'connector.unchanged': 'info',
   'connector.unavailable': 'error',
   'connector.worker_exited': 'error',
   'connector.drift': 'warn',
@@ -17,9 +18,17 @@ const LEVELS: Readonly<Record<Observation['kind'], Level>> = {
   'audit.unavailable': 'error',
   'audit.available': 'info',
   'audit.stdout_closed': 'error',
+  'admin.failed': 'error',
   'http.failed': 'error',
   'http.fallback': 'warn',
   'connector.disabled': 'error',
+  'connector.kept': 'error',
+  'connector.replaced': 'info',
+  'connector.removed': 'info',
+  'reload.started': 'info',
+  'reload.ended': 'info',
+  'reload.refused': 'error',
+  'reload.needs_restart': 'warn',
 }
 
 /** The operator log: JSON lines on stderr, so that stdout carries audit entries alone. */

@@ -79,6 +79,8 @@ export class Metrics {
     const connections = this.#gauge('runku_pool_connections', 'Database connections.', ['connector', 'state'])
     this.#onScrape = () => {
       available.set(auditAvailable() ? 1 : 0)
+      // A connector that was removed must not go on being shown as it was last.
+      for (const gauge of [inFlight, epoch, drift, threads, connections]) gauge.reset()
       for (const each of connectors()) {
         const { connector } = each
         inFlight.set({ connector }, each.inFlight)
@@ -125,6 +127,9 @@ export class Metrics {
         return
       case 'connector.ready':
         this.#reloads.inc({ connector: observation.connector, outcome: 'swapped' })
+        return
+      case 'connector.unchanged':
+        this.#reloads.inc({ connector: observation.connector, outcome: 'unchanged' })
         return
       case 'connector.unavailable':
         this.#reloads.inc({ connector: observation.connector, outcome: 'failed' })

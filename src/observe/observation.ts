@@ -13,6 +13,8 @@ export type Observation =
       readonly tables: number
       readonly warnings: readonly string[]
     }
+  /** Prepared again, and everything that decides a call is as it was: nothing was swapped. */
+  | { readonly kind: 'connector.unchanged'; readonly connector: string; readonly epoch: number }
   | {
       readonly kind: 'connector.unavailable'
       readonly connector: string
@@ -38,8 +40,31 @@ export type Observation =
   | { readonly kind: 'audit.unavailable'; readonly detail: string }
   | { readonly kind: 'audit.available' }
   | { readonly kind: 'audit.stdout_closed'; readonly detail: string }
+  /** An administrative request met a bug. */
+  | { readonly kind: 'admin.failed'; readonly detail: string }
   | { readonly kind: 'http.failed'; readonly detail: string }
   | { readonly kind: 'http.fallback'; readonly reason: string }
   | { readonly kind: 'connector.disabled'; readonly connector: string; readonly faults: readonly string[] }
+  /** Its new configuration has a fault: the one that it had goes on. */
+  | { readonly kind: 'connector.kept'; readonly connector: string; readonly faults: readonly string[] }
+  /** Threads with new settings are ready and take its calls. */
+  | { readonly kind: 'connector.replaced'; readonly connector: string; readonly epoch: number }
+  | { readonly kind: 'connector.removed'; readonly connector: string }
+  | { readonly kind: 'reload.started'; readonly cause: string }
+  /** Every connector that it was about has been prepared again, well or not. Lists of ids; the rest were as they should be. */
+  | {
+      readonly kind: 'reload.ended'
+      readonly cause: string
+      readonly reloaded: readonly string[]
+      readonly added: readonly string[]
+      readonly removed: readonly string[]
+      readonly replaced: readonly string[]
+      readonly failed: readonly string[]
+      readonly unchanged: number
+    }
+  /** The configuration or the admin store could not be read: everything goes on as it was. */
+  | { readonly kind: 'reload.refused'; readonly cause: string; readonly faults: readonly string[] }
+  /** Keys of the configuration that changed and take effect with the next start alone. */
+  | { readonly kind: 'reload.needs_restart'; readonly keys: readonly string[] }
 
 export type Observe = (observation: Observation) => void

@@ -6,7 +6,7 @@ import { PROPERTY_KEY } from '../core/names.js'
 import { AGGREGATE_FNS, type AggregateFn, type AggregatePlan, type Metric } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Column } from '../core/schema-model.js'
-import { aggregateFnsFor, defaultMetricName } from '../core/tool-grammar.js'
+import { aggregateFns, aggregateFnsFor, defaultMetricName } from '../core/tool-grammar.js'
 import { readColumn, readColumns, readDirection, readFilters, readLimit, type VisibleColumns } from './coerce.js'
 
 const AGGREGATE_NAMES = ['metrics', 'group_by', 'filters', 'order_by', 'limit'] as const
@@ -17,7 +17,8 @@ export function buildAggregate(access: TableAccess, args: unknown): Result<Aggre
   if (!entries.ok) return entries
   const groups = readGroups(visible, entries.value.get('group_by'))
   if (!groups.ok) return groups
-  const metrics = readMetrics(visible, groups.value, entries.value.get('metrics'))
+  const ground = { columns: visible, fns: aggregateFns(access.limits) }
+  const metrics = readMetrics(ground, groups.value, entries.value.get('metrics'))
   if (!metrics.ok) return metrics
   const filters = readFilters(visible, entries.value.get('filters'))
   if (!filters.ok) return filters
@@ -45,8 +46,14 @@ function readGroups(columns: VisibleColumns, raw: unknown): Result<readonly Colu
   return fail(gatewayError('ARGUMENT_VALUE', { field: `group_by[${unfit}]`, expected }))
 }
 
+/** What metrics are made of. A function that is none of the caller's is refused by the policy, which says why. */
+interface MetricGround {
+  readonly columns: VisibleColumns
+  readonly fns: readonly AggregateFn[]
+}
+
 function readMetrics(
-  columns: VisibleColumns,
+  ground: MetricGround,
   groups: readonly Column[],
   raw: unknown,
 ): Result<readonly Metric[], GatewayError> {
@@ -57,22 +64,22 @@ function readMetrics(
     return fail(gatewayError(code, { field: 'metrics', expected: 'at least one metric such as {"fn":"count"}' }))
   }
   const taken = new Set(groups.map((column) => column.agentName))
-  return readEach(list.value, 'metrics', (item, path) => readMetric(columns, taken, item, path))
+  return readEach(list.value, 'metrics', (item, path) => readMetric(ground, taken, item, path))
 }
 
 const METRIC_NAMES = ['fn', 'column', 'as'] as const
 
 function readMetric(
-  columns: VisibleColumns,
+  ground: MetricGround,
   taken: Set<string>,
   raw: unknown,
   path: string,
 ): Result<Metric, GatewayError> {
   const entries = readObject(raw, path, METRIC_NAMES)
   if (!entries.ok) return entries
-  const fn = readWord(entries.value.get('fn'), pathOf(path, 'fn'), AGGREGATE_FNS)
+  const fn = readFn(ground, entries.value.get('fn'), pathOf(path, 'fn'))
   if (!fn.ok) return fn
-  const column = readMetricColumn(columns, fn.value, entries.value.get('column'), path)
+  const column = readMetricColumn(ground, fn.value, entries.value.get('column'), path)
   if (!column.ok) return column
   const named = entries.value.get('as')
   const as =
@@ -86,8 +93,13 @@ function readMetric(
   return ok({ fn: fn.value, ...(column.value === undefined ? {} : { column: column.value.name }), as: as.value })
 }
 
+function readFn({ fns }: MetricGround, raw: unknown, path: string): Result<AggregateFn, GatewayError> {
+  const known = AGGREGATE_FNS.find((fn) => fn === raw)
+  return known === undefined ? readWord(raw, path, fns) : ok(known)
+}
+
 function readMetricColumn(
-  columns: VisibleColumns,
+  { columns, fns }: MetricGround,
   fn: AggregateFn,
   raw: unknown,
   metricPath: string,
@@ -95,9 +107,8 @@ function readMetricColumn(
   if (raw === undefined && fn === 'count') return ok(undefined)
   const column = readColumn(columns, raw, pathOf(metricPath, 'column'))
   if (!column.ok) return column
-  const fitting = aggregateFnsFor(column.value.type)
-  if (fitting.includes(fn)) return column
-  const expected = `${choices(fitting)} for a column of type ${column.value.type.logical}`
+  if (aggregateFnsFor(column.value.type).includes(fn)) return column
+  const expected = `${choices(aggregateFnsFor(column.value.type, fns))} for a column of type ${column.value.type.logical}`
   return fail(gatewayError('ARGUMENT_OPERATOR', { field: pathOf(metricPath, 'fn'), expected }))
 }
 

@@ -1,8 +1,10 @@
 import {
   CELL_CHARS_MAX,
   MAX_AFFECTED_ROWS,
+  MIN_GROUP_SIZE,
   PAGE_SIZE,
   QUERY_TIMEOUT_MS,
+  REQUIRE_INDEX_ABOVE_ROWS,
   RESPONSE_CHARS_MAX,
   ROW_CAP,
 } from '../core/limits.js'
@@ -78,7 +80,7 @@ export function viewOf(table: CompiledTable, shown: Visible, commentShown: reado
 
 /**
  * The most specific limit wins: the identity's, else its roles', else the table's or procedure's, else the policy's default, else the
- * gateway's own. With several granting roles the largest wins, where a role that sets none counts with what it would have
+ * gateway's own. With several granting roles the largest wins (of group sizes see `groupSize`), where a role that sets none counts with what it would have
  * alone: another role never takes away.
  */
 export function callLimits(
@@ -102,5 +104,34 @@ export function callLimits(
     responseCharsMax: limit('response_chars_max', RESPONSE_CHARS_MAX),
     cellCharsMax: limit('cell_chars_max', CELL_CHARS_MAX),
     maxAffectedRows: limit('max_affected_rows', MAX_AFFECTED_ROWS),
+    minGroupSize: limit('min_group_size', MIN_GROUP_SIZE),
+    indexRequiredAboveRows: limit('require_index_above_rows', REQUIRE_INDEX_ABOVE_ROWS),
   }
+}
+
+/**
+ * The smallest group that a caller is given of a table. Roles may differ in it, and another one never takes away: a role that
+ * by itself gives all rows and every column that the caller aggregates would answer any call of the caller's with a size of
+ * its own, so the smallest of those counts. Where no role does, the largest of all: smaller groups of rows or columns that
+ * came through another role would be what neither gives.
+ */
+export function groupSize(
+  policy: CompiledPolicy,
+  table: CompiledTable,
+  caller: { readonly granting: readonly CompiledRole[]; readonly visible: Visible },
+  identity: CompiledIdentity | undefined,
+): number {
+  const base = table.limits.min_group_size ?? policy.defaults.min_group_size ?? MIN_GROUP_SIZE
+  const own = identity?.limits.min_group_size
+  if (own !== undefined || caller.granting.length === 0) return own ?? base
+  const sizeOf = ({ limits }: CompiledRole) => limits.min_group_size ?? base
+  const whole = caller.granting.filter((role) => givesAll(table, role, caller.visible))
+  return whole.length > 0 ? Math.min(...whole.map(sizeOf)) : Math.max(...caller.granting.map(sizeOf))
+}
+
+function givesAll(table: CompiledTable, role: CompiledRole, visible: Visible): boolean {
+  const masked = role.masks.get(table)
+  return (
+    !role.filters.has(table) && (masked === undefined || ![...masked].some((position) => visible[position] === true))
+  )
 }

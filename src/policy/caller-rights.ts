@@ -12,7 +12,16 @@ import {
 import { ENGINE_CAPABILITIES } from '../core/engine-capabilities.js'
 import type { CallLimits } from '../core/plan.js'
 import type { ForeignKey, Identifier } from '../core/schema-model.js'
-import { callLimits, columnAt, EMPTY_VIEW, groupsOf, type Visible, viewOf, visible } from './caller-columns.js'
+import {
+  callLimits,
+  columnAt,
+  EMPTY_VIEW,
+  groupSize,
+  groupsOf,
+  type Visible,
+  viewOf,
+  visible,
+} from './caller-columns.js'
 import {
   type CallerWrite,
   callerWrite,
@@ -32,7 +41,8 @@ import {
   includes,
   type TableFilters,
 } from './compiled-policy.js'
-import type { RowFilter } from './row-filter.js'
+import { parentLookup } from './parent-rows.js'
+import type { RowFilter, ScopeGround } from './row-filter.js'
 
 /** What the policy gives to everybody with one set of roles and one override. Depends on no claim. */
 export interface CallerRights {
@@ -40,6 +50,8 @@ export interface CallerRights {
   readonly tables: ReadonlyMap<CompiledTable, CallerTable>
   /** By the catalog's own id. */
   readonly procedures: ReadonlyMap<string, ProcedureAccess>
+  /** Rows of tables that row filters lead to, whether or not the caller may read them. */
+  readonly parentOf: ScopeGround['parentOf']
 }
 
 export interface CallerTable {
@@ -91,6 +103,7 @@ export function callerRights(
     rights: { key, tables: accesses, byToolBase, procedures },
     tables,
     procedures: new Map(procedures.map((access) => [access.routine.catalogId, access])),
+    parentOf: parentLookup(policy, roles),
   }
 }
 
@@ -203,7 +216,10 @@ function tableLimits(sight: Sight, writes: CallerTable['writes'], { policy, iden
   // Whoever reads a table aggregates it too, unless the table refuses aggregates.
   const reading = aggregators.length > 0 ? aggregators : readers
   const writing = WRITE_OPERATIONS.flatMap((operation) => sight.writes[operation]?.writers ?? [])
-  const ofReads = callLimits(policy, table, reading.length > 0 ? reading : writing, identity)
+  const ofReads = {
+    ...callLimits(policy, table, reading.length > 0 ? reading : writing, identity),
+    minGroupSize: groupSize(policy, table, { granting: aggregators, visible: sight.aggregate }, identity),
+  }
   return ofWrites.length === 0 ? ofReads : { ...ofReads, maxAffectedRows }
 }
 

@@ -1,8 +1,10 @@
 import { WRITE_OPERATIONS } from '../core/access.js'
 import type { KnownObjects } from '../core/known-objects.js'
+import { MIN_GROUP_SIZE } from '../core/limits.js'
 import type { Column, SchemaModel, TableRef } from '../core/schema-model.js'
-import { ColumnResolver } from './column-resolver.js'
+import { ColumnResolver, type Rule, roleRule } from './column-resolver.js'
 import { type Comment, MentionFinder } from './comment-mentions.js'
+import { tablesWithParents, withholdBrokenParents } from './compile-parents.js'
 import { compileProcedures } from './compile-procedures.js'
 import { draftTables, type TableDraft } from './compile-table.js'
 import type {
@@ -13,16 +15,20 @@ import type {
   CompiledTable,
   Grant,
 } from './compiled-policy.js'
+import { warnOfLineage } from './lineage.js'
 import type { IdentityPolicy, PolicyDocument, PolicyLimits, RolePolicy } from './policy-document.js'
 import { Findings, type PolicyFinding, quoted } from './policy-finding.js'
 import { schemasOf, withQualifiedNames } from './qualified-names.js'
 import type { RowFilter } from './row-filter.js'
+import { type PolicyVars, withVars } from './vars.js'
 
 export interface CompileOptions {
   /** The connector's configured schemas: with several, every tool base carries its schema, and so does every name in the policy. */
   readonly schemas: readonly string[]
   /** What the policy was confirmed to be about; absent where it is being confirmed by this very compilation. */
   readonly known?: KnownObjects
+  /** What the connector gives to `${vars.name}`, where the document is not filled in yet. */
+  readonly vars?: PolicyVars
 }
 
 /** What a role says of single tables, before it is known which of them are withheld. */
@@ -41,10 +47,18 @@ export function compileDocument(
 ): { readonly policy: CompiledPolicy; readonly findings: readonly PolicyFinding[] } {
   const findings = new Findings()
   const options = { ...given, schemas: schemasOf(given.schemas, schema) }
-  const document = withQualifiedNames(written, options.schemas, findings)
-  const drafts = draftTables(document.tables, schema, options, findings)
+  // Filled in even without variables: one that is left in a literal is one that the connector does not have.
+  const document = withVars(withQualifiedNames(written, options.schemas, findings), given.vars ?? {}, findings)
+  const drafts = draftTables(
+    document.tables,
+    schema,
+    { ...options, withParents: tablesWithParents(document) },
+    findings,
+  )
   // Roles come before tables are final: a role's vanished mask withholds its table from everybody.
   const roles = Object.entries(document.roles).map(([name, role]) => draftRole(name, role, drafts, findings))
+  withholdBrokenParents(document, drafts, findings)
+  for (const { name, policy } of roles) warnOfReadGroups(name, policy, { document, drafts }, findings)
   // A draft may hold a table that the policy completed: comments are searched among those, or none would be recognized.
   const completed = new Map([...drafts.values()].map((draft) => [draft.table.ref, draft.table]))
   const finder = new MentionFinder(schema.tables.map((table) => completed.get(table.ref) ?? table))
@@ -62,7 +76,9 @@ export function compileDocument(
     roles: new Map(roles.map((role) => [role.name, compileRole(role, tables, procedures)])),
     identities: new Map(Object.entries(document.identities).map(([name, policy]) => [name, identityOf(name, policy)])),
   }
-  return { policy: { ...compiled, find: finderByRef(compiled.tables) }, findings: findings.list }
+  const policy = { ...compiled, find: finderByRef(compiled.tables) }
+  warnOfLineage(policy, procedures, findings)
+  return { policy, findings: findings.list }
 }
 
 function draftRole(
@@ -74,21 +90,21 @@ function draftRole(
   const masks = new Map<string, ReadonlySet<number>>()
   const filters = new Map<string, readonly RowFilter[]>()
   const granted = new Set((['read', 'aggregate', ...WRITE_OPERATIONS] as const).flatMap((grant) => policy[grant] ?? []))
-  const resolverOf = (table: string, rule: string): ColumnResolver | undefined => {
+  const resolverOf = (table: string, { text: rule, path }: Rule): ColumnResolver | undefined => {
     if (!granted.has(table) && !granted.has('*')) {
       const text = `${rule} limits ${quoted(table)}, which role ${quoted(name)} does not grant; the rule does nothing.`
-      findings.warn({ kind: 'rule_without_grant', table, text })
+      findings.warn({ kind: 'rule_without_grant', table, path, text })
     }
     const draft = drafts.get(table)
     return draft && new ColumnResolver(table, draft.table, findings, draft)
   }
   for (const [table, columns] of Object.entries(policy.mask ?? {})) {
-    const rule = `roles.${name}.mask`
+    const rule = roleRule(name, 'mask', table)
     const resolver = resolverOf(table, rule)
     if (resolver !== undefined) masks.set(table, resolver.positions(columns, rule))
   }
   for (const [table, list] of Object.entries(policy.row_filter ?? {})) {
-    const rule = `roles.${name}.row_filter`
+    const rule = roleRule(name, 'row_filter', table)
     const resolver = resolverOf(table, rule)
     if (resolver !== undefined) filters.set(table, resolver.filters(list, rule))
   }
@@ -105,11 +121,12 @@ function warnOfVoidGrants(
   findings: Findings,
 ): void {
   for (const operation of WRITE_OPERATIONS) {
-    for (const table of policy[operation] ?? []) {
+    for (const [index, table] of (policy[operation] ?? []).entries()) {
       const draft = drafts.get(table)
       if (draft === undefined || draft.policy[operation] !== undefined) continue
       const text = `roles.${role}.${operation} names ${quoted(table)}, which has no ${operation} of its own; the grant does nothing.`
-      findings.warn({ kind: 'grant_without_section', table, text })
+      const path = ['roles', role, operation, index]
+      findings.warn({ kind: 'grant_without_section', table, path, text })
     }
   }
 }
@@ -129,8 +146,29 @@ function warnOfMaskedCreates(
     if (!grants || draft === undefined || missing === undefined) continue
     const column = draft.table.columns[missing]?.name ?? ''
     const text = `roles.${role} grants create of ${quoted(table)} and masks ${quoted(column)}, without which no row can be made; with this role alone there is no create.`
-    findings.warn({ kind: 'create_incomplete', table, column, text })
+    const { path } = roleRule(role, 'mask', table)
+    findings.warn({ kind: 'create_incomplete', table, column, path, text })
   }
+}
+
+/** Groups hide nobody from a role that may read the rows themselves. Told once a role, by the first of its tables. */
+function warnOfReadGroups(
+  role: string,
+  policy: RolePolicy,
+  { document, drafts }: { readonly document: PolicyDocument; readonly drafts: ReadonlyMap<string, TableDraft> },
+  findings: Findings,
+): void {
+  const read = [...drafts.values()].filter(({ name, policy: table, aggregable }) => {
+    const granted = policy.read?.includes('*') === true || policy.read?.includes(name) === true
+    const denied = policy.deny?.includes('*') === true || policy.deny?.includes(name) === true
+    const size = policy.min_group_size ?? table.min_group_size ?? document.defaults.min_group_size ?? MIN_GROUP_SIZE
+    return granted && !denied && aggregable !== undefined && size > 1
+  })
+  const [first, ...others] = read
+  if (first === undefined) return
+  const also = others.length === 0 ? '' : ` and ${others.length} more tables`
+  const text = `roles.${role} has a min_group_size and may read the rows of ${quoted(first.name)}${also}: the size hides nothing from it. Grant aggregate instead of read.`
+  findings.warn({ kind: 'group_size_with_reads', table: first.name, path: ['roles', role, 'read'], text })
 }
 
 function grantOf<T>(names: readonly string[] | undefined, members: ReadonlyMap<string, T>): Grant<T> {

@@ -136,7 +136,7 @@ function compileProcedure(
   const fields = given?.fields ?? resultFields(name, policy, routine, findings)
   if (fields === 'none') return undefined
   if (policy.effect === 'read' && !routine.declaredReadOnly) {
-    const text = `${quoted(name)} is declared to read, but its author did not promise that it changes nothing; it runs where nothing can be written, and fails where it tries.`
+    const text = `${quoted(name)} is declared to read, but its author did not promise that it changes nothing; whatever it changes is refused or undone.`
     findings.procedure(name, { kind: 'effect_unproven', severity: 'warning', withholds: false, text })
   }
   const shown = new Set(fields)
@@ -231,11 +231,12 @@ function resultFields(
   if (result_columns === undefined) return result.kind === 'record' ? result.fields : undefined
   const fields = allFields(routine)
   const names: ReadonlySet<string> = new Set(fields.map((field) => field.name))
-  for (const column of result_columns) {
+  for (const [index, column] of result_columns.entries()) {
     if (names.has(column)) continue
+    const path = ['procedures', name, 'result_columns', index]
     const text = `result_columns names ${quoted(column)}, which the result of ${quoted(name)} does not have; it is void.`
     const hint = findings.suggestion(column, names)
-    const finding = { kind: 'result_column_unknown', severity: 'error', withholds: false, column } as const
+    const finding = { kind: 'result_column_unknown', severity: 'error', withholds: false, column, path } as const
     findings.procedure(name, { ...finding, text: text + hint })
   }
   const shown = fields.filter((field) => result_columns.includes(field.name))

@@ -1,6 +1,7 @@
+import { ENGINE_CAPABILITIES } from '../core/engine-capabilities.js'
 import type { KnownTable } from '../core/known-objects.js'
 import { agentColumnName, toolBaseName } from '../core/names.js'
-import { type Column, qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
+import { type Column, type EngineName, qualifiedName, type SchemaModel, type Table } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
 import { ColumnResolver } from './column-resolver.js'
 import type { CompileOptions } from './compile-document.js'
@@ -31,10 +32,10 @@ export interface TableDraft {
 export function draftTables(
   tables: Readonly<Record<string, TablePolicy>>,
   schema: SchemaModel,
-  options: CompileOptions,
+  options: CompileOptions & { readonly withParents: ReadonlySet<string> },
   findings: Findings,
 ): ReadonlyMap<string, TableDraft> {
-  const { schemas, known } = options
+  const { schemas, known, withParents } = options
   const knownByName = known && new Map(known.map((table) => [table.name, table]))
   const catalog = groupBy(schema.tables, (table) => qualifiedName(table.ref))
   const drafts = new Map<string, TableDraft>()
@@ -50,12 +51,19 @@ export function draftTables(
       findings.withhold({ kind: 'table_ambiguous', table: name, text })
     } else {
       const confirmed = confirmedColumns(name, table, knownByName, findings)
-      const related = withRelations(name, table, policy, catalog, findings)
+      const readBack = withParents.has(name) ? readBackFor(schema.engine, table) : table
+      const related = withRelations(name, readBack, policy, catalog, findings)
       drafts.set(name, draftTable(name, related, policy, { schemas, confirmed }, findings))
     }
   }
   withholdClashes(drafts.values(), findings)
   return drafts
+}
+
+/** Whether a row's parent is in scope a subquery tells: where it cannot be part of what a change returns, the row is read back. */
+function readBackFor(engine: EngineName, table: Table): Table {
+  if (ENGINE_CAPABILITIES[engine].subqueryInReturned) return table
+  return { ...table, insertReadBack: 'by_key', updateReadBack: 'by_key' }
 }
 
 function draftTable(
@@ -69,9 +77,13 @@ function draftTable(
   const positions = new Map(table.columns.map((column, index) => [column.name, index]))
   const resolver = new ColumnResolver(name, table, findings, { positions, confirmed })
   const { aggregate } = policy
-  const masked = resolver.positions(policy.mask, 'mask')
-  const allowed = policy.columns === undefined ? undefined : resolver.positions(policy.columns, 'columns')
-  const limited = typeof aggregate === 'object' ? resolver.positions(aggregate.columns, 'aggregate.columns') : undefined
+  const masked = resolver.positions(policy.mask, resolver.rule('mask'))
+  const allowed =
+    policy.columns === undefined ? undefined : resolver.positions(policy.columns, resolver.rule('columns'))
+  const limited =
+    typeof aggregate === 'object'
+      ? resolver.positions(aggregate.columns, resolver.rule('aggregate', 'columns'))
+      : undefined
   const shown = table.columns.map(
     (_, index) => confirmed[index] === true && !masked.has(index) && (allowed?.has(index) ?? true),
   )
@@ -88,7 +100,7 @@ function draftTable(
     shown,
     aggregable: aggregate === false ? undefined : aggregable,
     key,
-    filters: resolver.filters(policy.row_filter ?? [], 'row_filter'),
+    filters: resolver.filters(policy.row_filter ?? [], resolver.rule('row_filter')),
     writes: compileWrites(resolver, policy, { shown, key }),
   }
 }
@@ -109,6 +121,12 @@ function confirmedColumns(
   findings: Findings,
 ): readonly boolean[] {
   if (known === undefined) return table.columns.map(() => true)
+  const former = formerName(name, table, known)
+  if (former !== undefined) {
+    const text = `${quoted(name)} is the table that was ${quoted(former)} when the policy was confirmed; it stays hidden until the policy is applied again.`
+    findings.warn({ kind: 'table_changed', table: name, text })
+    return table.columns.map(() => false)
+  }
   const before = new Map(known.get(name)?.columns.map(([column, ...identity]) => [column, identity]))
   return table.columns.map((column) => {
     const [catalogId, native] = before.get(column.name) ?? []
@@ -130,6 +148,13 @@ function confirmedColumns(
   })
 }
 
+/** The name that the table had among those which the policy was confirmed to be about, where it was another. */
+function formerName(name: string, table: Table, known: ReadonlyMap<string, KnownTable>): string | undefined {
+  // Most tables are what they were, and there may be thousands of them.
+  if (known.get(name)?.catalogId === table.catalogId) return undefined
+  return [...known.values()].find((former) => former.catalogId === table.catalogId)?.name
+}
+
 function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {
@@ -148,7 +173,7 @@ function defaultBase(table: Table, schemas: readonly string[]): string {
 /** `get` compares every part of the key, so a part that cannot be compared leaves the table without one. */
 function draftKey(resolver: ColumnResolver, policy: TablePolicy): readonly number[] {
   const { table, name, findings } = resolver
-  const key = [...resolver.positions(policy.key ?? table.primaryKey, 'key')]
+  const key = [...resolver.positions(policy.key ?? table.primaryKey, resolver.rule('key'))]
   const unusable = key
     .map((index) => table.columns[index])
     .find((column) => column !== undefined && !filterOpsFor(column.type).includes('eq'))

@@ -2,7 +2,7 @@ import type { WriteOperation } from '../core/access.js'
 import type { Column, Identifier, Table, TableKind } from '../core/schema-model.js'
 import { areUnique, insertKey, isCountedUp } from '../core/table-keys.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
-import type { ColumnResolver } from './column-resolver.js'
+import { type ColumnResolver, type Rule, within } from './column-resolver.js'
 import type { CompiledWrite } from './compiled-policy.js'
 import type { SoftDeletePolicy, TablePolicy, WritePolicy } from './policy-document.js'
 import { quoted } from './policy-finding.js'
@@ -127,10 +127,11 @@ function compileWrite(
   shown: readonly boolean[],
 ): CompiledWrite {
   const { table } = resolver
-  const presets = compilePresets(resolver, policy, `${operation}.preset`)
+  const presets = compilePresets(resolver, policy, resolver.rule(operation, 'preset'))
   const preset = new Set<string>(presets.map(({ column }) => column.name))
-  const listed = resolver.listed(policy.columns, `${operation}.columns`)
-  for (const position of listed) refuseGenerated(resolver, position, `${operation}.columns`)
+  const rule = resolver.rule(operation, 'columns')
+  const listed = resolver.listed(policy.columns, rule)
+  for (const position of listed) refuseGenerated(resolver, position, rule)
   const columns = table.columns.map(
     (column, position) =>
       listed.has(position) && shown[position] === true && isWritable(column) && !preset.has(column.name),
@@ -181,14 +182,15 @@ function readBackKey(resolver: ColumnResolver, presets: readonly Preset[]): read
   return given.flatMap((column) => resolver.byName.get(column.name) ?? [])
 }
 
-function compilePresets(resolver: ColumnResolver, policy: WritePolicy, rule: string): readonly Preset[] {
+function compilePresets(resolver: ColumnResolver, policy: WritePolicy, rule: Rule): readonly Preset[] {
   const presets: Preset[] = []
   for (const [name, source] of Object.entries(policy.preset ?? {})) {
-    const column = resolver.confirmedColumn(name, rule)
+    const at = within(rule, name)
+    const column = resolver.confirmedColumn(name, at)
     if (column === undefined) continue
     const preset = compilePreset(source, column)
     if (preset.ok) presets.push(preset.value)
-    else resolver.unusable('preset_unusable', column, rule, preset.error)
+    else resolver.unusable('preset_unusable', column, at, preset.error)
   }
   return presets
 }
@@ -197,11 +199,15 @@ function isWritable(column: Column): boolean {
   return column.generated === 'no' || column.generated === 'by_default'
 }
 
-function refuseGenerated({ name, table, findings }: ColumnResolver, position: number, rule: string): void {
+function refuseGenerated(
+  { name, table, findings }: ColumnResolver,
+  position: number,
+  { text: rule, path }: Rule,
+): void {
   const column = table.columns[position]
   if (column === undefined || isWritable(column)) return
   const text = `${rule} names column ${quoted(column.name)} of ${quoted(name)}, whose values the database generates; it is void.`
-  findings.void({ kind: 'column_not_writable', table: name, column: column.name, text })
+  findings.void({ kind: 'column_not_writable', table: name, column: column.name, path, text })
 }
 
 /** Whether a row can be made at all by whoever sees everything that the table shows. `key`: what it is read back by. */
@@ -222,12 +228,12 @@ function compileSoftDelete(
   resolver: ColumnResolver,
   policy: SoftDeletePolicy,
 ): { readonly softDelete: SoftDelete; readonly write: CompiledWrite } | undefined {
-  const rule = 'soft_delete'
-  const column = resolver.confirmedColumn(policy.column, rule)
+  const rule = resolver.rule('soft_delete')
+  const column = resolver.confirmedColumn(policy.column, within(rule, 'column'))
   if (column === undefined) return undefined
   const preset = compilePreset(policy.value, column)
   if (!preset.ok) {
-    resolver.unusable('soft_delete_unusable', column, rule, preset.error)
+    resolver.unusable('soft_delete_unusable', column, within(rule, 'value'), preset.error)
     return undefined
   }
   const { source } = preset.value
@@ -247,12 +253,12 @@ function notDeletedFilter(resolver: ColumnResolver, column: Column, value: strin
   if (holdsTime(column) || value === null) {
     if (column.nullable) return { kind: 'fixed', filter: { column: name, op: 'is_null' } }
     const text = 'it is never NULL, so every row would count as deleted'
-    resolver.unusable('soft_delete_unusable', column, 'soft_delete', text)
+    resolver.unusable('soft_delete_unusable', column, resolver.rule('soft_delete'), text)
     return undefined
   }
   if (!filterOpsFor(column.type).includes('eq')) {
     const text = `its type ${column.type.native} cannot be compared, so deleted rows cannot be told from others`
-    resolver.unusable('soft_delete_unusable', column, 'soft_delete', text)
+    resolver.unusable('soft_delete_unusable', column, resolver.rule('soft_delete'), text)
     return undefined
   }
   if (column.nullable) {

@@ -1,6 +1,7 @@
 import type { ForeignKey, Identifier, Table } from '../core/schema-model.js'
 import type { RelationPolicy, TablePolicy } from './policy-document.js'
 import { type Findings, quoted } from './policy-finding.js'
+import type { PolicyPath } from './policy-text.js'
 
 type Catalog = ReadonlyMap<string, readonly Table[]>
 
@@ -18,42 +19,71 @@ export function withRelations(
   const declared: ForeignKey[] = []
   for (const [relation, given] of Object.entries(policy.relations ?? {})) {
     const foreignKey = foreignKeyOf(relation, given, table, catalog)
-    if (typeof foreignKey !== 'string') {
+    if ('references' in foreignKey) {
       declared.push(foreignKey)
       continue
     }
-    const text = `The relation ${quoted(relation)} of ${quoted(name)} ${foreignKey}; it is void.`
-    findings.void({ kind: 'relation_unusable', table: name, text })
+    const { why, at, near } = foreignKey
+    const text = `The relation ${quoted(relation)} of ${quoted(name)} ${why}; it is void.`
+    const hint = near === undefined ? '' : findings.suggestion(near.name, near.candidates)
+    const path = ['tables', name, 'relations', relation, ...at]
+    findings.void({ kind: 'relation_unusable', table: name, path, text: text + hint })
   }
   return declared.length === 0 ? table : { ...table, foreignKeys: [...table.foreignKeys, ...declared] }
 }
 
-/** A sentence's predicate where it cannot be. */
-function foreignKeyOf(relation: string, given: RelationPolicy, table: Table, catalog: Catalog): ForeignKey | string {
+/** Why a relation cannot be: a sentence's predicate, the place below the relation, and the name that is not there. */
+interface RelationFault {
+  readonly why: string
+  readonly at: PolicyPath
+  readonly near?: { readonly name: string; readonly candidates: Iterable<string> }
+}
+
+function foreignKeyOf(
+  relation: string,
+  given: RelationPolicy,
+  table: Table,
+  catalog: Catalog,
+): ForeignKey | RelationFault {
   const [target, ...others] = catalog.get(given.references) ?? []
   if (target === undefined || others.length > 0) {
-    return `references ${quoted(given.references)}, which is not one table of the connector's schemas`
+    const why = `references ${quoted(given.references)}, which is not one table of the connector's schemas`
+    return { why, at: ['references'], near: { name: given.references, candidates: catalog.keys() } }
   }
   const columns = identifiers(table, given.columns)
-  if (typeof columns === 'string') return `names column ${quoted(columns)}, which the table does not have`
+  if ('missing' in columns) {
+    const why = `names column ${quoted(columns.name)}, which the table does not have`
+    return { why, at: ['columns', columns.missing], near: columns }
+  }
   const wanted = given.referenced_columns ?? target.primaryKey
-  if (wanted.length === 0) return `needs referenced_columns, because ${quoted(given.references)} has no key`
-  const referencedColumns = identifiers(target, wanted)
-  if (typeof referencedColumns === 'string') {
-    return `references column ${quoted(referencedColumns)}, which ${quoted(given.references)} does not have`
+  if (wanted.length === 0) {
+    return { why: `needs referenced_columns, because ${quoted(given.references)} has no key`, at: [] }
   }
-  if (columns.length !== referencedColumns.length) {
-    return `pairs ${columns.length} column(s) with ${referencedColumns.length} of ${quoted(given.references)}`
+  const referenced = identifiers(target, wanted)
+  if ('missing' in referenced) {
+    const why = `references column ${quoted(referenced.name)}, which ${quoted(given.references)} does not have`
+    return { why, at: ['referenced_columns', referenced.missing], near: referenced }
   }
-  return { name: relation, columns, references: target.ref, referencedColumns }
+  if (columns.length !== referenced.length) {
+    const why = `pairs ${columns.length} column(s) with ${referenced.length} of ${quoted(given.references)}`
+    return { why, at: ['columns'] }
+  }
+  return { name: relation, columns, references: target.ref, referencedColumns: referenced }
+}
+
+/** A name that the table does not have, and its place in the list. */
+interface Missing {
+  readonly missing: number
+  readonly name: string
+  readonly candidates: readonly string[]
 }
 
 /** The catalog's own names, or the first that it does not have. */
-function identifiers(table: Table, names: readonly string[]): readonly Identifier[] | string {
+function identifiers(table: Table, names: readonly string[]): readonly Identifier[] | Missing {
   const found: Identifier[] = []
-  for (const name of names) {
+  for (const [missing, name] of names.entries()) {
     const column = table.columns.find((each) => each.name === name)
-    if (column === undefined) return name
+    if (column === undefined) return { missing, name, candidates: table.columns.map((each) => each.name) }
     found.push(column.name)
   }
   return found

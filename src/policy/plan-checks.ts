@@ -21,7 +21,7 @@ import {
   type SearchPlan,
 } from '../core/plan.js'
 import type { Column, Identifier } from '../core/schema-model.js'
-import { aggregateFnsFor, filterOpsFor } from '../core/tool-grammar.js'
+import { aggregateFns, aggregateFnsFor, filterOpsFor } from '../core/tool-grammar.js'
 import type { ColumnView } from './compiled-policy.js'
 
 /** What a plan is judged by, for one caller and one operation. */
@@ -193,12 +193,26 @@ function checkGroup(name: Identifier, field: string, names: Set<string>, ground:
 function checkMetric(metric: Metric, field: string, names: Set<string>, ground: PlanGround): Check {
   const { fn, column, as } = metric
   if (!AGGREGATE_FNS.includes(fn)) {
-    return gatewayError('ARGUMENT_OPERATOR', { field: `${field}.fn`, expected: choices(AGGREGATE_FNS) })
+    return gatewayError('ARGUMENT_OPERATOR', { field: `${field}.fn`, expected: choices(aggregateFns(ground.limits)) })
   }
+  const extreme = checkExtreme(fn, field, ground)
+  if (extreme !== undefined) return extreme
   if (!PROPERTY_KEY.test(as) || as === '__proto__') {
     return gatewayError('ARGUMENT_VALUE', { field: `${field}.as`, expected: '1 to 64 of a-z, A-Z, 0-9, _, . and -' })
   }
   return checkMeasured(fn, column, field, ground) ?? claimName(as, `${field}.as`, names)
+}
+
+/** An extreme is the value of one row, however large its group is. */
+function checkExtreme(fn: Metric['fn'], field: string, { limits }: PlanGround): Check {
+  const given = aggregateFns(limits)
+  if (given.includes(fn)) return undefined
+  const { minGroupSize } = limits
+  return gatewayError('POLICY_DENIED', {
+    field: `${field}.fn`,
+    expected: `${choices(given)}, since every value given stands for at least ${minGroupSize} rows`,
+    reason: `min_group_size ${minGroupSize} leaves no ${fn}`,
+  })
 }
 
 function checkMeasured(fn: Metric['fn'], name: Identifier | undefined, field: string, ground: PlanGround): Check {
@@ -207,7 +221,7 @@ function checkMeasured(fn: Metric['fn'], name: Identifier | undefined, field: st
     return gatewayError('ARGUMENT_MISSING', { field: `${field}.column`, expected: `the column to take ${fn} of` })
   }
   return withColumn(name, `${field}.column`, ground, ({ type }) => {
-    const fitting = aggregateFnsFor(type)
+    const fitting = aggregateFnsFor(type, aggregateFns(ground.limits))
     if (fitting.includes(fn)) return undefined
     return gatewayError('ARGUMENT_OPERATOR', { field: `${field}.fn`, expected: choices(fitting) })
   })

@@ -39,6 +39,8 @@ export interface PolicyLimits {
   readonly response_chars_max?: number
   readonly cell_chars_max?: number
   readonly max_affected_rows?: number
+  readonly min_group_size?: number
+  readonly require_index_above_rows?: number
 }
 
 export type PolicyLiteral = string | number | boolean
@@ -54,6 +56,12 @@ export type PolicyFilter =
     }
   | { readonly column: string; readonly op: 'in'; readonly values: readonly PolicyLiteral[] | ClaimSource }
   | { readonly column: string; readonly op: 'is_null' | 'not_null' }
+  | ParentFilter
+
+/** That the row which the foreign key of exactly these columns references is in the caller's scope. */
+export interface ParentFilter {
+  readonly parent: readonly string[]
+}
 
 export interface RelationPolicy {
   readonly columns: readonly string[]
@@ -94,8 +102,9 @@ export interface TablePolicy extends PolicyLimits {
   readonly soft_delete?: SoftDeletePolicy
 }
 
-/** What a procedure changes is counted by no engine, so it has no limit of affected rows. */
-export interface ProcedurePolicy extends Omit<PolicyLimits, 'max_affected_rows'> {
+/** What a procedure changes is counted by no engine, so it has no limit of affected rows; groups and indexes are its own affair. */
+export interface ProcedurePolicy
+  extends Omit<PolicyLimits, 'max_affected_rows' | 'min_group_size' | 'require_index_above_rows'> {
   readonly tool_name?: string
   /** The author's own declaration: `read` runs where nothing can be written. */
   readonly effect: 'read' | 'write'
@@ -136,6 +145,16 @@ export function parsePolicy(text: string): Result<PolicyDocument, readonly Polic
   return tree.ok ? checked(tree.value) : tree
 }
 
+/** The same, with the tree that tells the line of each of its places. */
+export function parsePolicyText(
+  text: string,
+): Result<{ readonly document: PolicyDocument; readonly tree: PolicyTree }, readonly PolicyFault[]> {
+  const tree = readPolicyText(text)
+  if (!tree.ok) return tree
+  const document = checked(tree.value)
+  return document.ok ? ok({ document: document.value, tree: tree.value }) : document
+}
+
 /** The document back from the JSON text that the admin store keeps; the same checks, without the cost of YAML. */
 export function policyFromJson(text: string): Result<PolicyDocument, readonly PolicyFault[]> {
   const tree = readPolicyJson(text)
@@ -160,18 +179,29 @@ function faultsOf(issue: z.core.$ZodIssue, tree: PolicyTree): readonly PolicyFau
   const { path } = issue
   const at = (where: PolicyPath) => ({ line: tree.lineOf(where), path: pathText(where) })
   const value = valueAt(tree.value, path)
-  if (issue.code === 'unrecognized_keys') {
-    const keys = keysAt(path, value)
-    return issue.keys.map((key) => ({
-      ...at([...path, key]),
-      problem: 'unknown key',
-      expected: `one of ${keys.join(', ')}`,
-      ...hint(nearest(key, keys)),
-    }))
-  }
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, path, tree))
+  // Of alternatives none fits, and which was meant the keys may tell. An operator that is missing is told at its own place.
+  const mapping = value === undefined ? path.slice(0, -1) : path
+  const unknown = issue.code === 'invalid_union' ? unknownKeys(mapping, tree) : []
+  if (unknown.length > 0) return unknown
   const suggestion = typeof value === 'string' ? nearest(value, wordsAt(path)) : undefined
   const problem = value === undefined ? 'missing' : 'does not fit'
   return [{ ...at(path), problem, expected: issue.message, ...hint(suggestion) }]
+}
+
+function unknownKey(key: string, path: PolicyPath, tree: PolicyTree): PolicyFault {
+  const keys = keysAt(path, valueAt(tree.value, path))
+  const where = [...path, key]
+  const expected = `one of ${keys.join(', ')}`
+  const place = { line: tree.lineOf(where), path: pathText(where) }
+  return { ...place, problem: 'unknown key', expected, ...hint(nearest(key, keys)) }
+}
+
+function unknownKeys(path: PolicyPath, tree: PolicyTree): readonly PolicyFault[] {
+  const value = valueAt(tree.value, path)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  const keys = keysAt(path, value)
+  return Object.keys(value).flatMap((key) => (keys.includes(key) ? [] : [unknownKey(key, path, tree)]))
 }
 
 function hint(suggestion: string | undefined): { readonly suggestion?: string } {

@@ -4,6 +4,7 @@ import type { Identity } from '../core/identity.js'
 import { RIGHTS_CACHED_TABLES_MAX, TOOL_LISTS_CACHED_MAX } from '../core/limits.js'
 import type {
   CallLimits,
+  Guard,
   MutationPlan,
   ProcedureCallPlan,
   QueryPlan,
@@ -19,8 +20,9 @@ import { type CallerRights, type CallerTable, callerRights } from './caller-righ
 import type { CallerWrite } from './caller-writes.js'
 import { type CompileOptions, compileDocument } from './compile-document.js'
 import type { CompiledIdentity, CompiledPolicy } from './compiled-policy.js'
+import { checkIndexed } from './index-rule.js'
 import { checkCall, checkMutation } from './mutation-checks.js'
-import { checkPlan } from './plan-checks.js'
+import { type Check, checkPlan } from './plan-checks.js'
 import type { PolicyDocument } from './policy-document.js'
 import type { PolicyFinding } from './policy-finding.js'
 import { resolvePresets, type Write } from './preset.js'
@@ -127,9 +129,14 @@ export class PolicyEngine {
     if (!scope.ok) return scope
     const { access, views } = caller
     const view = views[plan.kind]
-    const refusal = checkPlan(plan, { view, key: access.key, limits: access.limits })
+    const refusal =
+      checkPlan(plan, { view, key: access.key, limits: access.limits }) ?? this.#checkIndexed(plan, caller, scope.value)
     if (refusal !== undefined) return fail(refusal)
-    const judged = { plan, table: access.table, visible: view.byName, scope: scope.value, limits: access.limits }
+    const whole = view.byName.size === access.table.columns.length && access.table.columnsWithheld !== true
+    // Where everything is the caller's, a column can be mistaken for another one of the caller's alone.
+    const guard: Guard = whole && isUnlimited(scope.value) ? 'table' : 'columns'
+    const { table, limits } = access
+    const judged = { plan, table, visible: view.byName, scope: scope.value, limits, guard }
     // The one place where the brand is made: everything above has held for this plan and this identity.
     return ok(judged as ValidatedPlan<P>)
   }
@@ -161,6 +168,7 @@ export class PolicyEngine {
       returning: write.access.returning,
       key: write.key,
       limits: write.limits,
+      guard: 'columns' satisfies Guard,
     }
     // The one place where this brand is made, as above.
     return ok(judged as unknown as ValidatedMutation<P>)
@@ -209,10 +217,23 @@ export class PolicyEngine {
     return this.#table(identity, ref)?.access.writes[operation]?.expectable.has(agentName) === true
   }
 
+  /** A row by its key is found by that key, however large the table is. */
+  #checkIndexed(plan: QueryPlan, { access, views, softDeleteColumn }: CallerTable, scope: Scope): Check {
+    if (plan.kind === 'get') return undefined
+    return checkIndexed(plan, {
+      engine: this.#policy.schema.engine,
+      table: access.table,
+      view: views[plan.kind],
+      scope: scopeAside(scope, softDeleteColumn),
+      limits: access.limits,
+    })
+  }
+
   #scope(identity: Identity, caller: CallerTable, operation: TableOperation): Result<Scope, GatewayError> {
     const groups = isRead(operation) ? caller.groups[operation] : caller.writes[operation]?.groups
     const filters = operation === 'create' ? caller.filters.created : caller.filters.existing
-    const scope = resolveScope(filters, groups, identity.claims)
+    const ground = { claims: identity.claims, parentOf: this.#caller(identity).parentOf }
+    const scope = resolveScope(filters, groups, ground)
     return scope.ok ? scope : fail(gatewayError('POLICY_SCOPE', { reason: scope.error }))
   }
 
@@ -252,6 +273,10 @@ export class PolicyEngine {
       this.#tablesKept -= tables.size
     }
   }
+}
+
+function isUnlimited({ all, any }: Scope): boolean {
+  return all.length === 0 && any === undefined
 }
 
 function isRead(operation: TableOperation): operation is ReadOperation {

@@ -1,8 +1,10 @@
 import { cleanText, nearest } from '../core/names.js'
+import type { PolicyPath } from './policy-text.js'
 
 export type FindingKind =
   | 'table_unknown'
   | 'table_ambiguous'
+  | 'table_changed'
   | 'table_named_twice'
   | 'column_unknown'
   | 'column_new'
@@ -10,6 +12,8 @@ export type FindingKind =
   | 'column_name_clash'
   | 'filter_unusable'
   | 'literal_unusable'
+  | 'parent_unusable'
+  | 'parent_withheld'
   | 'key_unusable'
   | 'relation_unusable'
   | 'tool_name_clash'
@@ -29,6 +33,9 @@ export type FindingKind =
   | 'result_column_unknown'
   | 'result_column_repeated'
   | 'effect_unproven'
+  | 'reads_hidden_column'
+  | 'variable_unknown'
+  | 'group_size_with_reads'
 
 /**
  * Where a policy and the database it is used with disagree. For operators: it may name anything, so it never reaches a
@@ -41,6 +48,8 @@ export interface PolicyFinding {
   readonly section: 'tables' | 'procedures'
   /** The table, or procedure, as the policy spells it, with its schema where the policy leaves it to the connector. */
   readonly table: string
+  /** The place in the document, as deep as it is known, with tables and procedures as in `table`. */
+  readonly path: PolicyPath
   /** Whether the table, or procedure, does not exist for anybody because of it. */
   readonly withholds: boolean
   readonly column?: string
@@ -48,8 +57,10 @@ export interface PolicyFinding {
   readonly text: string
 }
 
-type TableFinding = Omit<PolicyFinding, 'severity' | 'section' | 'withholds'>
-type ProcedureFinding = Omit<PolicyFinding, 'section' | 'table'>
+/** Without a path it is about the table, or the procedure, as a whole. */
+type Placed<T> = T & Partial<Pick<PolicyFinding, 'path'>>
+type TableFinding = Placed<Omit<PolicyFinding, 'severity' | 'section' | 'withholds' | 'path'>>
+type ProcedureFinding = Placed<Omit<PolicyFinding, 'section' | 'table' | 'path'>>
 
 /** A suggestion compares with every name there is; a policy for another database would otherwise take minutes to judge. */
 const SUGGESTIONS_MAX = 100
@@ -64,21 +75,25 @@ export class Findings {
   /** The table does not exist for anybody. */
   withhold(finding: TableFinding): void {
     this.withheld.add(finding.table)
-    this.list.push({ ...finding, section: 'tables', severity: 'error', withholds: true })
+    this.#table(finding, 'error', true)
   }
 
   /** What the finding is about does not exist, and the table is served without it. */
   void(finding: TableFinding): void {
-    this.list.push({ ...finding, section: 'tables', severity: 'error', withholds: false })
+    this.#table(finding, 'error', false)
   }
 
   warn(finding: TableFinding): void {
-    this.list.push({ ...finding, section: 'tables', severity: 'warning', withholds: false })
+    this.#table(finding, 'warning', false)
   }
 
   /** About a procedure; `withholds`: it does not exist for anybody. */
   procedure(name: string, finding: ProcedureFinding): void {
-    this.list.push({ ...finding, section: 'procedures', table: name })
+    this.list.push({ path: ['procedures', name], ...finding, section: 'procedures', table: name })
+  }
+
+  #table(finding: TableFinding, severity: PolicyFinding['severity'], withholds: boolean): void {
+    this.list.push({ path: ['tables', finding.table], ...finding, section: 'tables', severity, withholds })
   }
 
   /** A sentence to append, or nothing where no name is near. */

@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import {
   AFFECTED_ROWS_CEILING,
+  GROUP_SIZE_CEILING,
   IN_VALUES_MAX,
   QUERY_TIMEOUT_MAX_MS,
   RESPONSE_CHARS_CEILING,
   ROW_CAP_MAX,
+  TABLE_ROWS_CEILING,
   VALUE_CHARS_MAX,
 } from '../core/limits.js'
 import { FILTER_OPS } from '../core/plan.js'
 import { bareRecord, type PolicyPath } from './policy-text.js'
+import { hasWholeVariables } from './vars.js'
 
 /** The grammar of a policy document: which keys stand where, and what each takes. */
 
@@ -30,6 +33,8 @@ const callLimitShape = {
 const limitShape = {
   ...callLimitShape,
   max_affected_rows: wholeNumber(AFFECTED_ROWS_CEILING).exactOptional(),
+  min_group_size: wholeNumber(GROUP_SIZE_CEILING).exactOptional(),
+  require_index_above_rows: wholeNumber(TABLE_ROWS_CEILING).exactOptional(),
 }
 
 const name = (what: string) => {
@@ -60,12 +65,13 @@ const mappingWith = (keys: readonly string[]) => `a mapping with ${keys.join(', 
 const strict = <const T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, { error: mappingWith(Object.keys(shape)) })
 
-const LITERAL = `text, a number, true or false; text has at most ${VALUE_CHARS_MAX} characters and no \${vars.…}`
-/** Variables are not filled in, and a filter that compares with the text of one would silently match nothing. */
+const LITERAL = `text, a number, true or false; text has at most ${VALUE_CHARS_MAX} characters, and \${vars. begins a variable such as \${vars.region}`
+/** A filter that compares with the text of half a variable would silently match nothing. */
 const text = z
   .string()
-  .refine((given) => given.length <= VALUE_CHARS_MAX && !given.includes('${vars.'), { error: LITERAL })
+  .refine((given) => given.length <= VALUE_CHARS_MAX && hasWholeVariables(given, 'literal'), { error: LITERAL })
 const literal = z.union([text, z.number(), z.boolean()], { error: LITERAL })
+const PATTERN = `a pattern of at most ${VALUE_CHARS_MAX} characters, in which \${vars. begins a variable such as \${vars.region}, without a \\ before it`
 const claimShape = { claim: name('a claim name') }
 const claim = z.strictObject(claimShape)
 const filterError = `one of ${FILTER_OPS.join(', ')}`
@@ -80,7 +86,9 @@ const filterShapes = {
   pattern: {
     column: name('a column name'),
     op: z.literal('ilike', { error: filterError }),
-    value: z.string({ error: 'a pattern as text; a claim is a value and cannot be one' }),
+    value: z
+      .string({ error: 'a pattern as text; a claim is a value and cannot be one' })
+      .refine((given) => given.length <= VALUE_CHARS_MAX && hasWholeVariables(given, 'pattern'), { error: PATTERN }),
   },
   values: {
     column: name('a column name'),
@@ -95,12 +103,27 @@ const filterShapes = {
   },
 }
 
-const filter = z.discriminatedUnion(
+/** About the row itself. */
+const columnFilter = z.discriminatedUnion(
   'op',
   [strict(filterShapes.value), strict(filterShapes.pattern), strict(filterShapes.values), strict(filterShapes.none)],
   { error: (issue) => (issue.code === 'invalid_union' ? filterError : 'a filter such as { column, op, value }') },
 )
-const filterList = listOf(filter, 'filters { column, op, value }')
+const parentShape = { parent: columnList }
+const parentFilter = strict(parentShape)
+
+/** Which of the two is meant the key tells, so that what is wrong is told of that one alone. */
+const filter = z.unknown().transform((raw, context): z.output<typeof columnFilter> | z.output<typeof parentFilter> => {
+  const schema = isMapping(raw) && 'parent' in raw ? parentFilter : columnFilter
+  const parsed = schema.safeParse(raw)
+  if (parsed.success) return parsed.data
+  for (const issue of parsed.error.issues) {
+    // An issue as it is told, which is one as it is raised but for the input: the types of the two do not know of each other.
+    context.issues.push({ ...issue, input: raw } as z.core.$ZodRawIssue)
+  }
+  return z.NEVER
+})
+const filterList = listOf(filter, 'filters { column, op, value } or { parent: [columns] }')
 
 const relationShape = {
   columns: columnList,
@@ -186,9 +209,12 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+const TRUTHS: ReadonlySet<PropertyKey | undefined> = new Set(['aggregate', 'read_only', 'reads_include_deleted'])
+
 /** The words that a value at this place is one of, to suggest the nearest; none where it is not a word. */
 export function wordsAt(path: PolicyPath): readonly string[] {
   if (path.at(-1) === 'op') return FILTER_OPS
+  if (path.length > 2 && TRUTHS.has(path.at(-1))) return ['true', 'false']
   return path.length === 3 && path[0] === 'procedures' && path[2] === 'effect' ? EFFECTS : []
 }
 
@@ -221,7 +247,11 @@ export function keysAt(path: PolicyPath, value: unknown): readonly string[] {
   }
   if (member === 'relations') return Object.keys(relationShape)
   if (last === 'value' || last === 'values' || path.at(-2) === 'preset') return Object.keys(claimShape)
+  if (isMapping(value) && 'parent' in value) return Object.keys(parentShape)
   const op = isMapping(value) ? value['op'] : undefined
   if (op === 'in') return Object.keys(filterShapes.values)
-  return Object.keys(op === 'is_null' || op === 'not_null' ? filterShapes.none : filterShapes.value)
+  if (op === 'is_null' || op === 'not_null') return Object.keys(filterShapes.none)
+  const keys = Object.keys(filterShapes.value)
+  // Without an operator that is one, any filter may be meant.
+  return FILTER_OPS.some((known) => known === op) ? keys : [...keys, 'values', ...Object.keys(parentShape)]
 }

@@ -1,7 +1,7 @@
 import type { SchemaModel } from '../core/schema-model.js'
 import type { PolicyDocument, RolePolicy, TablePolicy } from './policy-document.js'
 import { type FindingKind, type Findings, quoted } from './policy-finding.js'
-import { bareRecord } from './policy-text.js'
+import { bareRecord, type PolicyPath } from './policy-text.js'
 
 /**
  * Names without their schema. A connector with one schema needs none, so that one policy can serve databases that hold the
@@ -44,6 +44,20 @@ export function spelledName(
 ): string | undefined {
   if (Object.hasOwn(section, name)) return name
   return Object.keys(section).find((spelled) => qualified(spelled, schemas) === name)
+}
+
+/** The place of a finding as the document has it, for its line: findings name tables and procedures with their schemas. */
+export function writtenPath(document: PolicyDocument, path: PolicyPath, schemas: Schemas): PolicyPath {
+  const [section, name, part, table, ...rest] = path
+  const spelled = (names: Readonly<Record<string, unknown>> | undefined, whole: PropertyKey) =>
+    spelledName(names ?? {}, String(whole), schemas) ?? whole
+  if (name === undefined) return path
+  if (section === 'tables' || section === 'procedures') {
+    return [section, spelled(document[section], name), ...path.slice(2)]
+  }
+  if (section !== 'roles' || table === undefined || (part !== 'mask' && part !== 'row_filter')) return path
+  const role = new Map(Object.entries(document.roles)).get(String(name))
+  return [section, name, part, spelled(role?.[part], table), ...rest]
 }
 
 /** The document with every table and procedure under its whole name. One that stands in it both ways is in neither place. */

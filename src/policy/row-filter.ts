@@ -1,20 +1,45 @@
+import { unreachable } from '../core/assert.js'
 import type { ClaimValue } from '../core/identity.js'
 import { IN_VALUES_MAX } from '../core/limits.js'
-import type { Filter, FilterOp, PlanValue, Scope } from '../core/plan.js'
+import type { Filter, FilterOp, ParentTerm, PlanValue, Scope, ScopeTerm } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
-import type { Column, Identifier } from '../core/schema-model.js'
+import type { Column, Identifier, Table, TableRef } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
 import { coerceValue } from '../core/value.js'
-import type { ClaimSource, PolicyFilter, PolicyLiteral } from './policy-document.js'
+import type { ClaimSource, ParentFilter, PolicyFilter, PolicyLiteral } from './policy-document.js'
 
 export type Claims = ReadonlyMap<string, ClaimValue>
 
 type ClaimOp = Exclude<FilterOp, 'is_null' | 'not_null'>
 
-/** A row filter whose literals are already values; claims are filled in call by call. */
-export type RowFilter =
+/** A row filter whose literals are already values; claims, and the scope of parents, are filled in call by call. */
+export type RowFilter = ColumnRule | ParentRule
+
+export type ColumnRule =
   | { readonly kind: 'fixed'; readonly filter: Filter }
   | { readonly kind: 'claim'; readonly column: Column; readonly op: ClaimOp; readonly claim: string }
+
+/** That the row which a foreign key references is in scope. Columns on both sides are in the key's order. */
+export interface ParentRule {
+  readonly kind: 'parent'
+  readonly columns: readonly Identifier[]
+  readonly references: TableRef
+  readonly referencedColumns: readonly Identifier[]
+}
+
+/** The rows of another table that count as in scope for one caller: every filter of the table, and one of the groups. */
+export interface ParentRows {
+  readonly table: Table
+  readonly filters: readonly RowFilter[]
+  readonly groups: readonly (readonly RowFilter[])[] | undefined
+}
+
+/** What a caller's row filters are filled in with. */
+export interface ScopeGround {
+  readonly claims: Claims
+  /** Undefined for a table that nobody is served, to which no compiled filter leads. */
+  readonly parentOf: (references: TableRef) => ParentRows | undefined
+}
 
 export interface FilterFault {
   readonly kind: 'filter_unusable' | 'literal_unusable'
@@ -25,7 +50,10 @@ export interface FilterFault {
 const LONE_ESCAPE = /(?<!\\)(?:\\\\)*\\$/
 
 /** Fails with a phrase for the operator when the operator or a literal does not fit the column. */
-export function compileFilter(filter: PolicyFilter, column: Column): Result<RowFilter, FilterFault> {
+export function compileFilter(
+  filter: Exclude<PolicyFilter, ParentFilter>,
+  column: Column,
+): Result<RowFilter, FilterFault> {
   const { type, name } = column
   if (!filterOpsFor(type).includes(filter.op)) {
     return fail({ kind: 'filter_unusable', text: `${filter.op} does not fit its type ${type.native}` })
@@ -72,33 +100,52 @@ function coerceAll(column: Column, raws: readonly unknown[]): Result<readonly Pl
 export function resolveScope(
   table: readonly RowFilter[],
   groups: readonly (readonly RowFilter[])[] | undefined,
-  claims: Claims,
+  ground: ScopeGround,
 ): Result<Scope, string> {
-  const all = resolveGroup(table, claims)
+  const all = resolveGroup(table, ground)
   if (!all.ok) return all
   if (groups === undefined) return ok({ all: all.value })
-  const any: (readonly Filter[])[] = []
+  const any: (readonly ScopeTerm[])[] = []
   let reason = 'no role gives a row filter'
   for (const group of groups) {
-    const resolved = resolveGroup(group, claims)
+    const resolved = resolveGroup(group, ground)
     if (resolved.ok) any.push(resolved.value)
     else reason = resolved.error
   }
   return any.length === 0 ? fail(reason) : ok({ all: all.value, any })
 }
 
-function resolveGroup(group: readonly RowFilter[], claims: Claims): Result<readonly Filter[], string> {
-  const filters: Filter[] = []
+function resolveGroup(group: readonly RowFilter[], ground: ScopeGround): Result<readonly ScopeTerm[], string> {
+  const terms: ScopeTerm[] = []
   for (const part of group) {
-    if (part.kind === 'fixed') {
-      filters.push(part.filter)
-      continue
-    }
-    const filter = fillIn(part, claims)
-    if (!filter.ok) return filter
-    filters.push(filter.value)
+    const term = resolveRule(part, ground)
+    if (!term.ok) return term
+    terms.push(term.value)
   }
-  return ok(filters)
+  return ok(terms)
+}
+
+export function resolveRule(rule: RowFilter, ground: ScopeGround): Result<ScopeTerm, string> {
+  switch (rule.kind) {
+    case 'fixed':
+      return ok(rule.filter)
+    case 'claim':
+      return fillIn(rule, ground.claims)
+    case 'parent':
+      return resolveParent(rule, ground)
+    default:
+      return unreachable(rule)
+  }
+}
+
+/** Ends, since the policy withholds tables whose filters lead back to them. */
+function resolveParent(rule: ParentRule, ground: ScopeGround): Result<ParentTerm, string> {
+  const parent = ground.parentOf(rule.references)
+  if (parent === undefined) return fail('a table that a row filter leads to is withheld')
+  const scope = resolveScope(parent.filters, parent.groups, ground)
+  if (!scope.ok) return scope
+  const { columns, referencedColumns } = rule
+  return ok({ op: 'parent', columns, parent: parent.table, parentColumns: referencedColumns, scope: scope.value })
 }
 
 function fillIn(part: Extract<RowFilter, { kind: 'claim' }>, claims: Claims): Result<Filter, string> {
@@ -118,7 +165,9 @@ function fillIn(part: Extract<RowFilter, { kind: 'claim' }>, claims: Claims): Re
  */
 export function scopeAside(scope: Scope, column: Identifier | undefined): Scope {
   if (column === undefined) return scope
-  const without = (filters: readonly Filter[]) => filters.filter((filter) => filter.column !== column)
+  // A parent is another row, whose own mark counts, and a key that holds the mark would lead to another parent.
+  const without = (terms: readonly ScopeTerm[]) =>
+    terms.filter((term) => term.op === 'parent' || term.column !== column)
   const all = without(scope.all)
   const any = scope.any?.map(without)
   return any === undefined || any.some((group) => group.length === 0) ? { all } : { all, any }

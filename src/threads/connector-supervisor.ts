@@ -1,29 +1,24 @@
 import { unreachable } from '../core/assert.js'
 import type { Identity } from '../core/identity.js'
-import {
-  AUDIT_ACK_TIMEOUT_MS,
-  BACKOFF_MAX_MS,
-  BACKOFF_MIN_MS,
-  CALL_DEADLINE_GRACE_MS,
-  INTROSPECTION_TIMEOUT_MS,
-  QUERY_TIMEOUT_MAX_MS,
-} from '../core/limits.js'
+import { AUDIT_ACK_TIMEOUT_MS, CALL_DEADLINE_GRACE_MS, QUERY_TIMEOUT_MAX_MS } from '../core/limits.js'
 import type { ConnectorGauges } from '../observe/metrics.js'
 import type { Observe } from '../observe/observation.js'
 import { type CallListener, type CallRequest, type Connector, lostOutcome } from './connector.js'
 import type { Lane } from './connector-pool.js'
-import type { Gate } from './gate.js'
+import { HeldCalls } from './held-calls.js'
+import { type Judgement, Judgements } from './judgements.js'
 import { Lanes } from './lanes.js'
 import type {
   ConnectorSettings,
+  ConnectorVars,
   FromConnector,
   IntentMessage,
   OutcomeMessage,
-  PolicyToPrepare,
   PrepareReport,
   SnapshotHandle,
 } from './messages.js'
-import { type ListListener, ToolLists } from './tool-lists.js'
+import { type PreparationSurroundings, Preparations, type RefreshOutcome } from './preparations.js'
+import { callersUnder, type ListCaller, type ListListener, type MadeList, ToolLists } from './tool-lists.js'
 
 export type ConnectorMode = 'starting' | 'ready' | 'unavailable' | 'draining' | 'stopped'
 
@@ -38,37 +33,22 @@ interface PendingCall {
   released?: true
 }
 
-interface Preparation {
-  readonly requestId: number
-  readonly lane: Lane
-  /** The version of the policy that is being judged. */
-  readonly version: number
-  readonly timer: NodeJS.Timeout
-  readonly leave: () => void
-}
-
-export interface StoredForConnector extends PolicyToPrepare {
-  readonly version: number
-}
-
-export interface SupervisorSurroundings {
+export interface SupervisorSurroundings extends PreparationSurroundings {
   readonly observe: Observe
-  readonly nowMs: () => number
-  readonly random: () => number
-  /** The policy as stored now, or undefined when none was applied. May throw when the store fails. */
-  readonly readPolicy: () => StoredForConnector | undefined
-  /** Keeps what a version was confirmed to be about. May throw when the store fails. */
-  readonly confirm: (version: number, known: string) => void
-  /** Shared by all connectors: how many may introspect at once. */
-  readonly gate: Gate
+  /** Numbers of calls, no two alike among supervisors that may stand in for each other. */
+  readonly nextCallId: () => number
+  /** Whose tool lists to make before the first snapshot serves: those of the supervisor that this one takes the place of. */
+  readonly callers?: () => readonly ListCaller[]
+  /** Called at once when the first snapshot is in force. */
+  readonly onReady?: () => void
 }
 
 /** Threads that are idle stop in less; it is not worth ending them by force because calls used up the deadline. */
 const STOP_LANES_MIN_MS = 500
 /** How often calls in flight and idle threads are looked over. */
 const SWEEP_INTERVAL_MS = 250
-/** A changed schema makes the connector introspect again, but a broken one must not make it do so all the time. */
-const SCHEMA_REFRESH_INTERVAL_MS = 30_000
+/** Nobody's list is empty, and making it has a thread decode and compile the snapshot it is made under. */
+const NOBODY: Identity = { id: '', name: '', roles: [], claims: new Map() }
 
 /**
  * Owns one connector on the front thread: its threads, its current snapshot, its cached tool lists and its calls in flight.
@@ -80,22 +60,25 @@ export class ConnectorSupervisor implements Connector {
   readonly #callDeadlineMs: number
   readonly #lanes: Lanes
   readonly #lists = new ToolLists()
+  readonly #preparations: Preparations
+  readonly #judgements = new Judgements()
   readonly #calls = new Map<number, PendingCall>()
+  /** Preparations that were asked for while it had no thread: until they are over its calls wait. */
+  #cold = 0
+  readonly #held: HeldCalls
   readonly #sweepTimer: NodeJS.Timeout
-  readonly #settled: ((report: PrepareReport | undefined) => void)[] = []
+  readonly #first: Promise<RefreshOutcome>
   #mode: ConnectorMode = 'starting'
   /** While true no thread is opened: the last one failed to start, and the next attempt has its time. */
   #coolingDown = false
   #snapshot: SnapshotHandle | undefined
   #report: PrepareReport | undefined
-  #lastEpoch = 0
+  #lastError: string | undefined
   #nextId = 1
-  #preparation: 'none' | 'queued' | Preparation = 'none'
-  #prepareAgain = false
-  #failures = 0
-  #retryTimer: NodeJS.Timeout | undefined
-  #lastRefreshMs = Number.NEGATIVE_INFINITY
-  #refreshTimer: NodeJS.Timeout | undefined
+  /** Calls since a preparation opened a thread for itself alone; undefined when it did not. */
+  #callsSinceOpened: number | undefined
+  #stopping: Promise<void> | undefined
+  #endsAtMs = Number.POSITIVE_INFINITY
   #drained: (() => void) | undefined
 
   constructor(settings: ConnectorSettings, surroundings: SupervisorSurroundings) {
@@ -108,10 +91,17 @@ export class ConnectorSupervisor implements Connector {
       onMessage: (lane: Lane, message: FromConnector) => this.#receive(lane, message),
       onLost: (lane: Lane, reason: string) => this.#laneLost(lane, reason),
     }
+    this.#held = new HeldCalls(acquireTimeoutMs, {
+      ended: (callId, held, code, reason) => {
+        held.ended(lostOutcome(callId, code, reason), this.epoch)
+        if (this.inFlight === 0) this.#drained?.()
+      },
+    })
     this.#lanes = new Lanes(settings, listener, surroundings.nowMs)
     this.#lanes.fill()
     this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref()
-    this.#prepare()
+    this.#preparations = this.#prepareWith(surroundings)
+    this.#first = this.#preparations.refresh()
   }
 
   get id(): string {
@@ -130,8 +120,23 @@ export class ConnectorSupervisor implements Connector {
     return this.#report
   }
 
+  /** Why the last preparation failed; undefined after one that did not. */
+  get lastError(): string | undefined {
+    return this.#lastError
+  }
+
+  /** The mark of the stored policy that was read last. */
+  get policyMark(): string | undefined {
+    return this.#preparations.policyMark
+  }
+
+  /** One caller for each tool list in use. */
+  get callers(): readonly ListCaller[] {
+    return this.#lists.callers
+  }
+
   get inFlight(): number {
-    return this.#calls.size
+    return this.#calls.size + this.#held.size
   }
 
   /** What a scrape shows of this connector. */
@@ -139,7 +144,7 @@ export class ConnectorSupervisor implements Connector {
     const drift = this.#report?.drift.length ?? 0
     return {
       connector: this.id,
-      inFlight: this.#calls.size,
+      inFlight: this.inFlight,
       epoch: this.epoch,
       drift,
       threads: this.#lanes.counts,
@@ -153,29 +158,37 @@ export class ConnectorSupervisor implements Connector {
   }
 
   /** Settles when the first preparation has ended, well or not. */
-  whenSettled(): Promise<PrepareReport | undefined> {
-    if (this.#mode !== 'starting') return Promise.resolve(this.#report)
-    return new Promise((resolve) => this.#settled.push(resolve))
+  whenSettled(): Promise<RefreshOutcome> {
+    return this.#first
   }
 
   /** Sends a call on its way; `ended` follows, whatever becomes of the thread. */
   call(request: CallRequest, listener: CallListener): number {
-    const callId = this.#nextId++
+    const callId = this.#surroundings.nextCallId()
+    if (this.#cold === 0) this.#send(callId, request, listener)
+    else {
+      // Nobody has called it since its policy or catalog may have become another one, so nobody waits longer than for a start.
+      this.#held.hold(callId, request, listener)
+      this.#preparations.hurry()
+    }
+    return callId
+  }
+
+  #send(callId: number, request: CallRequest, listener: CallListener): void {
     const snapshot = this.#snapshot
     const lane = snapshot === undefined ? undefined : this.#takeLane()
     if (lane === undefined || snapshot === undefined) {
-      listener.ended(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', `connector ${this.#mode}`), this.epoch)
-      return callId
+      return listener.ended(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', `connector ${this.#mode}`), this.epoch)
     }
+    if (this.#callsSinceOpened !== undefined) this.#callsSinceOpened += 1
     const sentAtMs = this.#surroundings.nowMs()
     this.#calls.set(callId, { lane, epoch: snapshot.epoch, sentAtMs, listener })
     lane.ask({ kind: 'call', callId, snapshot, sentAtMs, ...request })
-    return callId
   }
 
   /** Stops the database work of a call; its outcome still comes. Unknown ids are calls that have ended. */
   cancel(callId: number): void {
-    this.#calls.get(callId)?.lane.tell({ kind: 'cancel', callId })
+    if (!this.#held.cancel(callId)) this.#calls.get(callId)?.lane.tell({ kind: 'cancel', callId })
   }
 
   /** The caller's tool list, from the cache or made by the connector's thread. */
@@ -185,42 +198,77 @@ export class ConnectorSupervisor implements Connector {
     if (this.#lists.find(identity, listener)) return
     const lane = this.#takeLane()
     if (lane === undefined) return listener(undefined)
+    if (this.#callsSinceOpened !== undefined) this.#callsSinceOpened += 1
+    this.#askList(lane, snapshot, identity, listener)
+  }
+
+  #askList(lane: Lane, snapshot: SnapshotHandle, identity: Identity, listener: ListListener): void {
     const requestId = this.#nextId++
-    this.#lists.expect(requestId, { lane, sentAtMs: this.#surroundings.nowMs() }, identity, listener)
+    const sent = { lane, sentAtMs: this.#surroundings.nowMs(), epoch: snapshot.epoch }
+    this.#lists.expect(requestId, sent, identity, listener)
     lane.ask({ kind: 'list', requestId, snapshot, identity })
   }
 
-  /** Introspects and judges the policy again; the snapshot is swapped only when all of it is well. */
-  refresh(): void {
-    this.#lastRefreshMs = this.#surroundings.nowMs()
-    clearTimeout(this.#refreshTimer)
-    this.#refreshTimer = undefined
-    // What is under way may have read the policy already: another preparation follows it.
-    if (typeof this.#preparation === 'object') this.#prepareAgain = true
-    else if (this.#preparation === 'none') this.#prepare()
+  /**
+   * Introspects and judges the policy again; the snapshot is swapped only when all of it is well, and differs. Settles when a
+   * preparation that began after the call has ended.
+   */
+  async refresh(): Promise<RefreshOutcome> {
+    const { starting, serving } = this.#lanes.counts
+    const cold = this.#snapshot !== undefined && starting + serving === 0
+    if (!cold) return this.#preparations.refresh()
+    this.#cold += 1
+    const outcome = await this.#preparations.refresh()
+    this.#cold -= 1
+    // One that failed leaves the snapshot in force, for these as for every other call.
+    if (this.#cold === 0) this.#held.release((...call) => this.#send(...call))
+    return outcome
   }
 
-  /** Takes no more calls, waits for those in flight until the deadline, then ends the threads. */
-  async stop(deadlineMs: number): Promise<void> {
-    if (this.#mode === 'stopped') return
+  /** Says what a policy would be here, and changes nothing: its findings and what it is about, or why nobody can tell. */
+  judge(text: string, vars: ConnectorVars): Promise<Judgement> {
+    const lane = this.#takeLane()
+    if (lane === undefined) return Promise.resolve({ ok: false, reason: `connector ${this.#mode}` })
+    const requestId = this.#nextId++
+    const judged = this.#judgements.expect(requestId, lane)
+    lane.ask({ kind: 'judge', requestId, text, vars })
+    return judged
+  }
+
+  /** Gives the snapshot in force a number of its own, above those of the supervisor that this one takes the place of. */
+  renumber(): void {
+    if (this.#snapshot === undefined) return
+    const epoch = this.#surroundings.nextEpoch()
+    this.#snapshot = { ...this.#snapshot, epoch }
+    this.#lists.renumber(epoch)
+  }
+
+  /** Stops when every call has ended, which each does within its own deadline. */
+  retire(): Promise<void> {
+    return this.stop(this.#callDeadlineMs)
+  }
+
+  /** Takes no more calls, waits for those in flight until the deadline, then ends the threads. A later call may shorten the wait. */
+  stop(deadlineMs: number): Promise<void> {
+    this.#endsAtMs = Math.min(this.#endsAtMs, this.#surroundings.nowMs() + deadlineMs)
+    const timer = setTimeout(() => this.#drained?.(), deadlineMs)
+    this.#stopping ??= this.#stop()
+    return this.#stopping.finally(() => clearTimeout(timer))
+  }
+
+  async #stop(): Promise<void> {
     this.#mode = 'draining'
-    clearTimeout(this.#retryTimer)
-    clearTimeout(this.#refreshTimer)
-    clearInterval(this.#sweepTimer)
-    const endsAtMs = this.#surroundings.nowMs() + deadlineMs
+    this.#preparations.close()
+    this.#held.release((...call) => this.#send(...call))
     if (this.#calls.size > 0) {
-      let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
         this.#drained = resolve
-        timer = setTimeout(resolve, deadlineMs)
       })
-      clearTimeout(timer)
     }
-    this.#endPreparation()
-    await this.#lanes.close(Math.max(STOP_LANES_MIN_MS, endsAtMs - this.#surroundings.nowMs()))
+    clearInterval(this.#sweepTimer)
+    await this.#lanes.close(Math.max(STOP_LANES_MIN_MS, this.#endsAtMs - this.#surroundings.nowMs()))
     this.#mode = 'stopped'
     this.#answerLost(() => true, 'the gateway is stopping')
-    this.#settle()
   }
 
   #takeLane(): Lane | undefined {
@@ -240,7 +288,10 @@ export class ConnectorSupervisor implements Connector {
         return this.#lists.made(message.requestId, message.body)
       case 'prepared':
         lane.answered(this.#surroundings.nowMs())
-        return this.#prepared(message)
+        return this.#preparations.answered(message)
+      case 'judged':
+        lane.answered(this.#surroundings.nowMs())
+        return this.#judgements.answered(message)
       case 'observed':
         return this.#surroundings.observe(message.observation)
       case 'connections':
@@ -272,119 +323,105 @@ export class ConnectorSupervisor implements Connector {
     if (pending === undefined) return
     this.#calls.delete(message.callId)
     pending.listener.ended(message, pending.epoch)
-    if (message.code === 'SCHEMA_CHANGED') this.#schemaChanged()
+    if (message.code === 'SCHEMA_CHANGED') this.#preparations.schemaChanged()
     if (this.#calls.size === 0) this.#drained?.()
   }
 
-  #schemaChanged(): void {
-    if (this.#refreshTimer !== undefined) return
-    const dueMs = this.#lastRefreshMs + SCHEMA_REFRESH_INTERVAL_MS - this.#surroundings.nowMs()
-    if (dueMs <= 0) return this.refresh()
-    // Seen again too soon: not forgotten, only later.
-    this.#refreshTimer = setTimeout(() => this.refresh(), dueMs)
+  #prepareWith(surroundings: SupervisorSurroundings): Preparations {
+    const { settings } = this
+    const fingerprint = () => this.#report?.fingerprint
+    const busy = () => this.inFlight > 0 || this.#lanes.counts.serving > 0
+    return new Preparations(
+      {
+        get busy() {
+          return busy()
+        },
+        begin: () => this.#beginPreparation(),
+        kill: (lane) => this.#lanes.kill(lane),
+        newRequestId: () => this.#nextId++,
+        get fingerprint() {
+          return fingerprint()
+        },
+        swap: (snapshot, report, lane) => this.#swap(snapshot, report, lane),
+        unchanged: (report) => this.#unchanged(report),
+        failed: (reason, retryInMs) => {
+          this.#lastError = reason
+          if (this.#mode === 'starting') this.#mode = 'unavailable'
+          surroundings.observe({ kind: 'connector.unavailable', connector: settings.id, reason, retryInMs })
+        },
+        ended: () => this.#makeRoom(),
+      },
+      surroundings,
+    )
   }
 
-  #prepare(): void {
-    clearTimeout(this.#retryTimer)
-    this.#preparation = 'queued'
-    this.#surroundings.gate.enter((leave) => this.#beginPreparation(leave))
+  #beginPreparation(): Lane | undefined {
+    this.#coolingDown = false
+    const { starting, serving } = this.#lanes.counts
+    this.#lanes.fill()
+    this.#callsSinceOpened = starting + serving === 0 ? 0 : undefined
+    return this.#takeLane()
   }
 
-  #beginPreparation(leave: () => void): void {
-    const lane = this.#takeLane()
-    if (lane === undefined) {
-      leave()
-      this.#preparation = 'none'
-      return this.#unavailable('no thread can be started')
-    }
-    let policy: StoredForConnector | undefined
-    try {
-      policy = this.#surroundings.readPolicy()
-    } catch (error) {
-      leave()
-      this.#preparation = 'none'
-      return this.#unavailable(storeFailed(error))
-    }
-    const requestId = this.#nextId++
-    const timer = setTimeout(() => {
-      this.#endPreparation()
-      this.#unavailable('introspection did not end in time')
-      this.#lanes.kill(lane)
-    }, INTROSPECTION_TIMEOUT_MS)
-    this.#preparation = { requestId, lane, version: policy?.version ?? 0, timer, leave }
-    // An attempt that fails spends its number: two snapshots can never share one.
-    this.#lastEpoch += 1
-    lane.ask({ kind: 'prepare', requestId, epoch: this.#lastEpoch, policy })
+  /** A thread that was opened to introspect, and that nobody called: while other connectors wait for their turn it goes at once. */
+  #makeRoom(): void {
+    if (this.#callsSinceOpened === 0 && this.#surroundings.gate.crowded) this.#lanes.stopIdle(0)
+    this.#callsSinceOpened = undefined
   }
 
-  #endPreparation(): Preparation | undefined {
-    const preparation = this.#preparation
-    if (typeof preparation !== 'object') return undefined
-    clearTimeout(preparation.timer)
-    this.#preparation = 'none'
-    preparation.leave()
-    return preparation
-  }
-
-  #prepared(message: Extract<FromConnector, { kind: 'prepared' }>): void {
-    if (typeof this.#preparation !== 'object' || this.#preparation.requestId !== message.requestId) return
-    const preparation = this.#endPreparation()
-    if (!message.ok) return this.#unavailable(message.reason)
-    const { confirmed } = message.report
-    try {
-      // Before anything is served under it: otherwise the next start would confirm whatever it then finds.
-      if (confirmed !== undefined) this.#surroundings.confirm(preparation?.version ?? 0, confirmed)
-    } catch (error) {
-      return this.#unavailable(storeFailed(error))
-    }
-    this.#swap(message.snapshot, message.report)
-    if (this.#prepareAgain) {
-      this.#prepareAgain = false
-      this.#prepare()
-    }
-  }
-
-  #swap(snapshot: SnapshotHandle, report: PrepareReport): void {
-    this.#failures = 0
+  async #swap(snapshot: SnapshotHandle, report: PrepareReport, lane: Lane): Promise<RefreshOutcome> {
+    const made = await this.#makeLists(snapshot, report, lane)
+    if (this.#mode === 'draining' || this.#mode === 'stopped')
+      return { kind: 'failed', reason: `connector ${this.#mode}` }
+    this.#well()
     this.#snapshot = snapshot
     this.#report = report
-    this.#lists.begin(report.epoch, report.overrides)
-    if (this.#mode === 'starting' || this.#mode === 'unavailable') this.#mode = 'ready'
-    const { epoch, tables, warnings, drift } = report
+    this.#lists.begin(snapshot.epoch, report.overrides, made)
+    const first = this.#mode !== 'ready'
+    this.#mode = 'ready'
+    if (first) this.#surroundings.onReady?.()
+    const { tables, warnings, drift } = report
     const connector = this.settings.id
+    // Whoever was told that it is ready may have given the snapshot another number.
+    const epoch = this.#snapshot.epoch
     this.#surroundings.observe({ kind: 'connector.ready', connector, epoch, tables, warnings })
     if (drift.length > 0) this.#surroundings.observe({ kind: 'connector.drift', connector, objects: drift })
-    this.#settle()
-    // Opened to introspect, and nobody calls: while other connectors wait for their turn it makes room at once.
-    if (this.#surroundings.gate.crowded) this.#lanes.stopIdle(0)
+    return { kind: 'reloaded', epoch, drift }
   }
 
-  /** A failed preparation keeps the old snapshot where there is one, and tries again after a growing pause. */
-  #unavailable(reason: string): void {
-    if (this.#mode === 'draining' || this.#mode === 'stopped') return
-    this.#mode = this.#snapshot === undefined ? 'unavailable' : 'ready'
-    this.#prepareAgain = false
-    const retryInMs = this.#backoffMs()
-    this.#surroundings.observe({ kind: 'connector.unavailable', connector: this.settings.id, reason, retryInMs })
-    clearTimeout(this.#retryTimer)
-    this.#retryTimer = setTimeout(() => this.#retry(), retryInMs)
-    this.#settle()
-  }
-
-  #retry(): void {
+  #well(): void {
+    this.#lastError = undefined
     this.#coolingDown = false
-    this.#lanes.fill()
-    if (this.#preparation === 'none') this.#prepare()
   }
 
-  #backoffMs(): number {
-    const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_MIN_MS * 2 ** this.#failures)
-    this.#failures += 1
-    return Math.round(ceiling * (0.5 + this.#surroundings.random() / 2))
+  /** What decides a call is the same; what is said of the login may be new. */
+  #unchanged(report: PrepareReport): RefreshOutcome {
+    this.#well()
+    this.#report = report
+    const epoch = this.#snapshot?.epoch ?? 0
+    this.#surroundings.observe({ kind: 'connector.unchanged', connector: this.settings.id, epoch })
+    return { kind: 'unchanged', epoch, drift: report.drift }
   }
 
-  #settle(): void {
-    for (const resolve of this.#settled.splice(0)) resolve(this.#report)
+  /**
+   * Has every thread decode the snapshot before it serves, and the lists made that are in use, so that the first requests under it find
+   * everything done. One list at a time: calls pass in between.
+   */
+  async #makeLists(snapshot: SnapshotHandle, report: PrepareReport, preparing: Lane): Promise<readonly MadeList[]> {
+    const ask = (lane: Lane, identity: Identity) =>
+      new Promise<Uint8Array | undefined>((resolve) => this.#askList(lane, snapshot, identity, resolve))
+    const others = this.#lanes.serving.filter((lane) => lane !== preparing)
+    const decoded = Promise.all(others.map((lane) => ask(lane, NOBODY)))
+    const callers = this.#snapshot === undefined ? (this.#surroundings.callers?.() ?? []) : this.#lists.callers
+    const made: MadeList[] = []
+    for (const { identity, unaskedFor } of callersUnder(callers, report.overrides)) {
+      // The thread may have gone in the meantime; what is not made now is made when somebody asks.
+      const lane = this.#lanes.serving.includes(preparing) ? preparing : this.#takeLane()
+      const body = lane === undefined ? undefined : await ask(lane, identity)
+      if (body !== undefined) made.push({ identity, body, unaskedFor: unaskedFor + 1 })
+    }
+    await decoded
+    return made
   }
 
   /**
@@ -394,17 +431,13 @@ export class ConnectorSupervisor implements Connector {
   #laneLost(lane: Lane, reason: string): void {
     const lost = this.#answerLost((pending) => pending.lane === lane, 'worker thread exited')
     this.#lists.lost(lane)
+    this.#judgements.lost(lane)
     if (this.#mode === 'draining' || this.#mode === 'stopped') return
     const connector = this.settings.id
     this.#surroundings.observe({ kind: 'connector.worker_exited', connector, reason, callsLost: lost })
-    const preparing = typeof this.#preparation === 'object' && this.#preparation.lane === lane
-    if (preparing) this.#endPreparation()
-    if (!lane.served) {
-      this.#coolingDown = true
-      return this.#unavailable(`the worker thread failed to start: ${reason}`)
-    }
-    this.#lanes.fill()
-    if (preparing) this.#unavailable('the worker thread ended while it introspected')
+    if (!lane.served) this.#coolingDown = true
+    else this.#lanes.fill()
+    this.#preparations.lost(lane, reason)
   }
 
   #answerLost(which: (pending: PendingCall) => boolean, reason: string): number {
@@ -431,8 +464,4 @@ export class ConnectorSupervisor implements Connector {
       this.#lanes.kill(pending.lane)
     }
   }
-}
-
-function storeFailed(error: unknown): string {
-  return `the admin store failed: ${error instanceof Error ? error.message : String(error)}`
 }

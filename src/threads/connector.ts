@@ -28,6 +28,8 @@ export interface Connector {
   call(request: CallRequest, listener: CallListener): number
   cancel(callId: number): void
   list(identity: Identity, listener: ListListener): void
+  /** One request more has come to it, or one less is left, for what must not end while a request may still call. */
+  visited?(change: 1 | -1): void
 }
 
 /** How far a call had come: whether it was announced, and whether it was told to go. */

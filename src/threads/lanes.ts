@@ -35,6 +35,11 @@ export class Lanes {
     return { starting: this.#open.length - serving, serving }
   }
 
+  /** The threads that take calls and are up. */
+  get serving(): readonly Lane[] {
+    return this.#open.filter((lane) => lane.serving)
+  }
+
   /** Database connections of all threads, as they last told. */
   get connections(): Connections {
     const all = [...this.#open, ...this.#stopping].map((lane) => lane.connections)

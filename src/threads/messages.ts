@@ -6,6 +6,9 @@ import type { Observation } from '../observe/observation.js'
 
 /** Everything that crosses a thread, as unions with a `kind`. Mailboxes carry arrays of these: one post a turn. */
 
+/** Values that a connector's configuration gives its policy, by name. */
+export type ConnectorVars = Readonly<Record<string, string | number | boolean>>
+
 /** How to reach a connector's database: resolved configuration, secrets included. Lives in memory only. */
 export interface ConnectorSettings {
   readonly id: string
@@ -69,6 +72,8 @@ export type ToConnector =
       readonly requestId: number
       readonly epoch: number
       readonly policy: PolicyToPrepare | undefined
+      /** Fingerprint of the snapshot in force: what comes out equal to it is not encoded again. */
+      readonly current?: string
     }
   | {
       readonly kind: 'list'
@@ -76,6 +81,8 @@ export type ToConnector =
       readonly snapshot: SnapshotHandle
       readonly identity: Identity
     }
+  /** A policy that may be stored, as its author wrote it. */
+  | { readonly kind: 'judge'; readonly requestId: number; readonly text: string; readonly vars: ConnectorVars }
   | { readonly kind: 'stop' }
 
 /** A stored policy on its way to the thread that judges it. */
@@ -84,10 +91,13 @@ export interface PolicyToPrepare {
   readonly document: string
   /** JSON of `KnownObjects`; absent while this version has not been confirmed against this connector's database. */
   readonly known?: string
+  /** What stands for `${vars.…}` in it. */
+  readonly vars?: ConnectorVars
 }
 
 export interface PrepareReport {
-  readonly epoch: number
+  /** SHA-256 of everything that decides a call, in hex: two snapshots with one fingerprint decide alike. */
+  readonly fingerprint: string
   readonly serverVersion: string
   readonly tables: number
   /** Names of identities that the policy gives overrides: their tool lists are cached apart. */
@@ -135,6 +145,22 @@ export interface OutcomeMessage {
   readonly body: Uint8Array
 }
 
+/** What a policy that is not stored would be here. */
+export type JudgedMessage =
+  | {
+      readonly kind: 'judged'
+      readonly requestId: number
+      readonly ok: true
+      readonly findings: readonly {
+        readonly severity: 'error' | 'warning'
+        readonly line: number
+        readonly text: string
+      }[]
+      /** JSON of `KnownObjects`. */
+      readonly known: string
+    }
+  | { readonly kind: 'judged'; readonly requestId: number; readonly ok: false; readonly reason: string }
+
 /** Database connections of one thread. */
 export interface Connections {
   readonly idle: number
@@ -151,7 +177,8 @@ export type FromConnector =
       readonly kind: 'prepared'
       readonly requestId: number
       readonly ok: true
-      readonly snapshot: SnapshotHandle
+      /** Absent when its fingerprint is the one that was said to be current. */
+      readonly snapshot?: SnapshotHandle
       readonly report: PrepareReport
     }
   | {
@@ -168,6 +195,7 @@ export type FromConnector =
       readonly body: Uint8Array
       readonly tools: number
     }
+  | JudgedMessage
   | { readonly kind: 'observed'; readonly observation: Observation }
   /** Sent when they changed, at most a few times a second. */
   | ({ readonly kind: 'connections' } & Connections)

@@ -1,5 +1,5 @@
 import type { Identity } from '../core/identity.js'
-import { TOOL_LISTS_CACHED_MAX } from '../core/limits.js'
+import { TOOL_LIST_EPOCHS_CARRIED, TOOL_LISTS_CACHED_MAX } from '../core/limits.js'
 import type { Lane } from './connector-pool.js'
 
 /** `"tools":[…]` in UTF-8; undefined when no thread could make it. */
@@ -10,7 +10,22 @@ interface Pending {
   readonly sentAtMs: number
   readonly key: string
   readonly epoch: number
+  readonly identity: Identity
   readonly listeners: ListListener[]
+}
+
+/** A list with one of those who may see it. */
+export interface MadeList {
+  readonly identity: Identity
+  readonly body: Uint8Array
+  /** Snapshots that came and went since somebody asked for it. */
+  readonly unaskedFor: number
+}
+
+/** One who asked for a list under a snapshot, and how many snapshots ago that was. */
+export interface ListCaller {
+  readonly identity: Identity
+  readonly unaskedFor: number
 }
 
 /**
@@ -18,41 +33,55 @@ interface Pending {
  * and those for whom the policy has settings of their own get their own. Bounded, and void when the snapshot changes.
  */
 export class ToolLists {
-  readonly #cached = new Map<string, Uint8Array>()
+  readonly #cached = new Map<string, MadeList>()
   readonly #pending = new Map<number, Pending>()
   #epoch = 0
   #overrides: ReadonlySet<string> = new Set()
 
-  /** Everything made so far belongs to the past. */
-  begin(epoch: number, overrides: readonly string[]): void {
+  /** Everything made so far belongs to the past, but for what was made under this snapshot before it came into force. */
+  begin(epoch: number, overrides: readonly string[], made: readonly MadeList[]): void {
     this.#epoch = epoch
     this.#overrides = new Set(overrides)
     this.#cached.clear()
+    for (const list of made) this.#keep(keyOf(list.identity, this.#overrides), list)
+  }
+
+  /** The same snapshot under another number. */
+  renumber(epoch: number): void {
+    this.#epoch = epoch
+  }
+
+  /** One caller for each list that somebody asked for not long ago: the lists that are worth making before the next snapshot serves. */
+  get callers(): readonly ListCaller[] {
+    return [...this.#cached.values()].filter(({ unaskedFor }) => unaskedFor < TOOL_LIST_EPOCHS_CARRIED)
   }
 
   /** Answers from the cache or joins a request under way; false when one has to be sent, with `expect` following. */
   find(identity: Identity, listener: ListListener): boolean {
-    const key = this.#keyOf(identity)
+    const key = keyOf(identity, this.#overrides)
     const cached = this.#cached.get(key)
     if (cached !== undefined) {
-      listener(cached)
+      if (cached.unaskedFor > 0) this.#cached.set(key, { ...cached, unaskedFor: 0 })
+      listener(cached.body)
       return true
     }
     for (const pending of this.#pending.values()) {
-      if (pending.key !== key) continue
+      if (pending.key !== key || pending.epoch !== this.#epoch) continue
       pending.listeners.push(listener)
       return true
     }
     return false
   }
 
+  /** `epoch`: of the snapshot under which it is made; what is made under another than the one in force is not kept. */
   expect(
     requestId: number,
-    sent: { readonly lane: Lane; readonly sentAtMs: number },
+    sent: { readonly lane: Lane; readonly sentAtMs: number; readonly epoch: number },
     identity: Identity,
     listener: ListListener,
   ): void {
-    this.#pending.set(requestId, { ...sent, key: this.#keyOf(identity), epoch: this.#epoch, listeners: [listener] })
+    const key = keyOf(identity, this.#overrides)
+    this.#pending.set(requestId, { ...sent, key, identity, listeners: [listener] })
   }
 
   /** A lane that was asked before `momentMs` and has not answered. */
@@ -65,13 +94,10 @@ export class ToolLists {
     const pending = this.#pending.get(requestId)
     if (pending === undefined) return
     this.#pending.delete(requestId)
-    if (pending.epoch === this.#epoch) {
-      const oldest = this.#cached.keys().next()
-      if (this.#cached.size >= TOOL_LISTS_CACHED_MAX && oldest.done !== true) this.#cached.delete(oldest.value)
-      // The received bytes are a view into the post they came in, which the cache must not keep alive.
-      this.#cached.set(pending.key, body.slice())
-    }
-    for (const listener of pending.listeners) listener(body)
+    // The received bytes are a view into the post they came in, which nothing that is kept may keep alive.
+    const own = body.slice()
+    if (pending.epoch === this.#epoch) this.#keep(pending.key, { identity: pending.identity, body: own, unaskedFor: 0 })
+    for (const listener of pending.listeners) listener(own)
   }
 
   /** The thread that should have made them is gone. */
@@ -83,8 +109,25 @@ export class ToolLists {
     }
   }
 
-  #keyOf(identity: Identity): string {
-    const override = this.#overrides.has(identity.name) ? identity.name : ''
-    return JSON.stringify([this.#epoch, override, [...identity.roles].sort()])
+  #keep(key: string, list: MadeList): void {
+    const oldest = this.#cached.keys().next()
+    if (this.#cached.size >= TOOL_LISTS_CACHED_MAX && oldest.done !== true) this.#cached.delete(oldest.value)
+    this.#cached.set(key, list)
   }
+}
+
+function keyOf(identity: Identity, overrides: ReadonlySet<string>): string {
+  const override = overrides.has(identity.name) ? identity.name : ''
+  return JSON.stringify([override, [...identity.roles].sort()])
+}
+
+/**
+ * Whose lists to make under the next snapshot, so that those who had one under this have one then: a caller that the policy has settings for
+ * now stands for itself, and no longer for those with its roles.
+ */
+export function callersUnder(callers: readonly ListCaller[], overrides: readonly string[]): readonly ListCaller[] {
+  return callers.flatMap((caller) => {
+    if (!overrides.includes(caller.identity.name)) return [caller]
+    return [caller, { ...caller, identity: { ...caller.identity, name: '' } }]
+  })
 }

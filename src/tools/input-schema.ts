@@ -1,7 +1,7 @@
 import type { TableAccess } from '../core/access.js'
-import { AGGREGATE_FNS, FILTER_OPS } from '../core/plan.js'
+import { type CallLimits, FILTER_OPS } from '../core/plan.js'
 import type { Column, ValueType } from '../core/schema-model.js'
-import { aggregateFnsFor, filterOpsFor, keyArguments } from '../core/tool-grammar.js'
+import { aggregateFns, aggregateFnsFor, filterOpsFor, keyArguments } from '../core/tool-grammar.js'
 import { closedObject, type JsonSchema, keySchema, listOf, words } from './json-schema.js'
 
 /** What each tool takes, for one caller. A property that could hold nothing for this caller is left out. */
@@ -24,7 +24,7 @@ export function searchInput(access: TableAccess): JsonSchema {
 export function aggregateInput(access: TableAccess): JsonSchema {
   const columns = access.columns.aggregate
   return closedObject(
-    [metrics(columns), ...groups(columns), ...filters(columns), aggregateOrder, limit(access)],
+    [metrics(columns, access.limits), ...groups(columns), ...filters(columns), aggregateOrder, limit(access)],
     ['metrics'],
   )
 }
@@ -70,14 +70,17 @@ function searchOrder(columns: Columns): readonly Property[] {
   return [['order_by', listOf(closedObject([['column', words(names)], DIRECTION], ['column']))]]
 }
 
-function metrics(columns: Columns): Property {
-  const usable = new Set([...columns.values()].flatMap((column) => aggregateFnsFor(column.type)))
-  const fns = AGGREGATE_FNS.filter((fn) => fn === 'count' || usable.has(fn))
+function metrics(columns: Columns, limits: CallLimits): Property {
+  const given = aggregateFns(limits)
+  const usable = new Set([...columns.values()].flatMap((column) => aggregateFnsFor(column.type, given)))
+  const fns = given.filter((fn) => fn === 'count' || usable.has(fn))
   const column: readonly Property[] = columns.size === 0 ? [] : [['column', words([...columns.keys()])]]
   const as: Property = ['as', { type: 'string', description: 'Result name; default fn_column.' }]
   const metric = closedObject([['fn', words(fns)], ...column, as], ['fn'])
   const rule = columns.size === 0 ? 'count counts rows.' : 'count alone counts rows; the others need a column.'
-  return ['metrics', { ...listOf(metric, rule), minItems: 1 }]
+  const { minGroupSize } = limits
+  const small = minGroupSize > 1 ? ` Groups of fewer than ${minGroupSize} rows are not given.` : ''
+  return ['metrics', { ...listOf(metric, `${rule}${small}`), minItems: 1 }]
 }
 
 function groups(columns: Columns): readonly Property[] {

@@ -44,11 +44,11 @@ describe('signals of a serving gateway', () => {
   after(() => folder?.remove())
 
   /** Past every check of the command line, as a broken program might. */
-  function storePolicy(document: string): void {
+  async function storePolicy(document: string): Promise<void> {
     const options = { path: folder.storeFile, clock: Date.now, randomBytes, busyTimeoutMs: 5_000 }
     const store = must(openSqliteAdminStore(options))
-    must(store.applyPolicy('notes', document, 'test'))
-    store.close()
+    must(await store.changes({ name: 'test' }).applyPolicy('notes', document))
+    await store.close()
   }
 
   test('SIGTERM drains: calls in flight are answered, every reply has its entry, no process and no session is left', async () => {
@@ -127,7 +127,7 @@ describe('signals of a serving gateway', () => {
     assert.match(err, /gateway\.stopped/)
   })
 
-  test('SIGHUP applies a newly stored policy without a failing call, and a bad one changes nothing and stops nothing', async () => {
+  test('a policy applied by a command is enforced without a signal, SIGHUP reads everything again, and a bad policy changes nothing and stops nothing', async () => {
     gateway = await spawnGateway(folder, ['notes'])
     const { child, log } = gateway
     const endpoint = gateway.endpoint('notes')
@@ -149,21 +149,23 @@ describe('signals of a serving gateway', () => {
     writeFileSync(policyFile, NOTES_POLICY.replace('  public.links: {}\n', ''))
     const applied = await runRunku(folder.folder, ['policy', 'apply', 'notes', policyFile])
     assert.equal(applied.how, 0, applied.err)
-    const readies = () => log.filter(({ msg }) => msg === 'connector.ready').length
-    const before = readies()
+    await eventually('the new policy is served', async () => !(await names()).includes('search_links'))
+    const reloads = () => log.filter(({ msg, cause }) => msg === 'reload.ended' && cause === 'signal').length
     child.kill('SIGHUP')
-    await eventually('the new policy is served', () => readies() > before)
+    await eventually('everything was read again', () => reloads() === 1)
+    assert.equal(log.filter(({ msg }) => msg === 'connector.unchanged').length, 1)
     const servedBefore = served
     await eventually('calls go on', () => served > servedBefore + 50)
     assert.ok(!(await names()).includes('search_links'))
     assert.match((await callTool(endpoint, key, 'search_links', {})).text, /TOOL_UNKNOWN/)
-    storePolicy('{"version":1,"tables":5}')
-    child.kill('SIGHUP')
+    await storePolicy('{"version":1,"tables":5}')
     await eventually('the bad one is reported', () => log.some(({ msg }) => msg === 'connector.unavailable'))
     assert.ok(!(await names()).includes('search_links') && (await names()).includes('search_notes'))
-    storePolicy(JSON.stringify(must(parsePolicy(NOTES_POLICY))))
     child.kill('SIGHUP')
-    await eventually('the next reload works', async () => (await names()).includes('search_links'))
+    await eventually('and again', () => reloads() === 2)
+    assert.ok(!(await names()).includes('search_links') && (await names()).includes('search_notes'))
+    await storePolicy(JSON.stringify(must(parsePolicy(NOTES_POLICY))))
+    await eventually('the next one works', async () => (await names()).includes('search_links'))
     stopped = true
     await Promise.all(clients)
     assert.deepEqual(failed, [])

@@ -1,6 +1,7 @@
 import { FILTER_OPS, type FilterOp, type Scope, type ValidatedPlan } from '../../src/core/plan.js'
 import { aggregatePlan, filter, getPlan, searchPlan, validatedPlan } from '../support/plans.js'
 import type { GoldenCatalog } from './catalogs.js'
+import { oneLevel, threeLevels } from './parent-scopes.js'
 
 /** Every plan shape by name, on one engine's catalog. The statement of each stands in that engine's own file. */
 
@@ -25,9 +26,11 @@ type Cases = Map<string, ValidatedPlan>
 export function planCases(catalog: GoldenCatalog): ReadonlyMap<string, ValidatedPlan> {
   const cases: Cases = new Map()
   addScopes(cases, catalog)
+  addParents(cases, catalog)
   addFilters(cases, catalog)
   addReads(cases, catalog)
   addAggregates(cases, catalog)
+  addSuppressed(cases, catalog)
   return cases
 }
 
@@ -55,6 +58,25 @@ function addScopes(cases: Cases, { customers }: GoldenCatalog): void {
         aggregatePlan(customers, { metrics: [{ fn: 'count' }], filters: [filter('name', 'neq', 'x')] }),
         validation,
       ),
+    )
+  }
+}
+
+function addParents(cases: Cases, catalog: GoldenCatalog): void {
+  const { orderLines } = catalog
+  for (const [name, scope] of [
+    ['a parent', oneLevel(catalog)],
+    ['parents of parents', threeLevels(catalog)],
+  ] as const) {
+    const validation = { scope }
+    const get = getPlan(orderLines, { order_id: '9', line: '2' }, ['quantity'])
+    cases.set(`get with ${name}`, validatedPlan(orderLines, get, validation))
+    const search = searchPlan(orderLines, { columns: ['note'], filters: [filter('quantity', 'lt', '9')] })
+    cases.set(`search with ${name}`, validatedPlan(orderLines, search, validation))
+    const count = aggregatePlan(orderLines, { metrics: [{ fn: 'count' }], groupBy: ['quantity'] })
+    cases.set(
+      `aggregate with ${name}`,
+      validatedPlan(orderLines, count, { ...validation, limits: { minGroupSize: 3 } }),
     )
   }
 }
@@ -211,6 +233,50 @@ function addAggregates(cases: Cases, { customers, prices, greatest }: GoldenCata
           { fn: 'max', column: 'email' },
         ],
       }),
+    ),
+  )
+}
+
+function addSuppressed(cases: Cases, { customers, prices }: GoldenCatalog): void {
+  const limits = { minGroupSize: 5 }
+  cases.set(
+    'aggregate by groups of a size in the order of a metric',
+    validatedPlan(
+      customers,
+      aggregatePlan(customers, {
+        metrics: [{ fn: 'count' }, { fn: 'sum', column: 'balance' }],
+        groupBy: ['name', 'bio'],
+        filters: [filter('id', 'gt', '1')],
+        order: [
+          { by: { kind: 'metric', index: 1 }, direction: 'desc' },
+          { by: { kind: 'group', index: 1 }, direction: 'desc' },
+        ],
+      }),
+      { hidden: ['ssn', 'tenant_id'], scope: { all: [filter('tenant_id', 'eq', TENANT)] }, limits },
+    ),
+  )
+  cases.set(
+    'aggregate by groups of a size that are equal and may look different',
+    validatedPlan(
+      prices,
+      aggregatePlan(prices, { metrics: [{ fn: 'avg', column: 'price' }], groupBy: ['email', 'price'] }),
+      { limits },
+    ),
+  )
+  cases.set(
+    'aggregate of groups alone of a size',
+    validatedPlan(customers, aggregatePlan(customers, { metrics: [], groupBy: ['name'] }), { limits }),
+  )
+  cases.set(
+    'aggregate without groups of a size',
+    validatedPlan(
+      customers,
+      aggregatePlan(customers, {
+        metrics: [{ fn: 'count' }, { fn: 'count_distinct', column: 'email' }],
+        filters: [filter('name', 'neq', 'x')],
+        order: [{ by: { kind: 'metric', index: 0 }, direction: 'desc' }],
+      }),
+      { limits },
     ),
   )
 }

@@ -1,6 +1,8 @@
 import type { MutationPlan, Scope, ValidatedMutation } from '../../src/core/plan.js'
+import type { Table } from '../../src/core/schema-model.js'
 import { filter, type MutationParts, validatedMutation } from '../support/plans.js'
 import type { GoldenCatalog } from './catalogs.js'
+import { oneLevel, threeLevels } from './parent-scopes.js'
 
 /** Every shape of a mutation by name, on one engine's catalog. */
 
@@ -13,7 +15,7 @@ const NOW = { kind: 'now' } as const
 
 /** The cases of one engine. */
 export function mutationCases(catalog: GoldenCatalog): ReadonlyMap<string, ValidatedMutation> {
-  return new Map([...shapes(catalog), ...eachType(catalog)])
+  return new Map([...shapes(catalog), ...parents(catalog), ...eachType(catalog)])
 }
 
 function shapes({ customers, flagged, orderLines }: GoldenCatalog): ReadonlyMap<string, ValidatedMutation> {
@@ -89,6 +91,33 @@ function shapes({ customers, flagged, orderLines }: GoldenCatalog): ReadonlyMap<
     validatedMutation(orderLines, 'update', { key: { order_id: '9', line: '2' }, values: { note: 'n' } }),
   )
 
+  return cases
+}
+
+/** In tables that do not return what is written, as they are where no subquery can be part of that. */
+function parents(catalog: GoldenCatalog): ReadonlyMap<string, ValidatedMutation> {
+  const orderLines: Table = { ...catalog.orderLines, insertReadBack: 'by_key', updateReadBack: 'by_key' }
+  const cases = new Map<string, ValidatedMutation>()
+  for (const [name, scope] of [
+    ['a parent', oneLevel(catalog)],
+    ['parents of parents', threeLevels(catalog)],
+  ] as const) {
+    const values = { order_id: '9', line: '2', quantity: '4' }
+    cases.set(
+      `create with ${name}`,
+      validatedMutation(orderLines, 'create', { values, scope, returning: ['order_id', 'note'] }),
+    )
+    cases.set(
+      `update with ${name}`,
+      validatedMutation(orderLines, 'update', {
+        key: { order_id: '9', line: '2' },
+        values: { quantity: '4' },
+        expected: { note: 'n' },
+        scope,
+        returning: ['line'],
+      }),
+    )
+  }
   return cases
 }
 

@@ -1123,4 +1123,108 @@ export const MYSQL_MUTATIONS: GoldenMutations = {
       ],
     },
   },
+  'create with a parent': {
+    write: {
+      text: 'INSERT INTO `public`.`order_lines` (`order_id`, `line`, `quantity`) VALUES (?, ?, ?)',
+      params: [
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '4' },
+      ],
+    },
+    readBack: {
+      text: "SELECT t.`order_id`, LEFT(t.`note`, 4001), IF(EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?), 't', 'f') FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? LIMIT ?",
+      params: [
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
+  'update with a parent': {
+    lock: {
+      text: "SELECT IF(CAST(CONVERT(t.`note` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), 'f', t.`line` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) FOR UPDATE",
+      params: [
+        'n',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+      ],
+    },
+    write: {
+      text: 'UPDATE `public`.`order_lines` AS t SET `quantity` = ? WHERE t.`order_id` = ? AND t.`line` = ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?)',
+      params: [
+        { type: 'integer', value: '4' },
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+      ],
+    },
+    readBack: {
+      text: "SELECT t.`line`, IF(EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?), 't', 'f') FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? LIMIT ?",
+      params: [
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
+  'create with parents of parents': {
+    write: {
+      text: 'INSERT INTO `public`.`order_lines` (`order_id`, `line`, `quantity`) VALUES (?, ?, ?)',
+      params: [
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '4' },
+      ],
+    },
+    readBack: {
+      text: "SELECT t.`order_id`, LEFT(t.`note`, 4001), IF(t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)), 't', 'f') FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? LIMIT ?",
+      params: [
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
+  'update with parents of parents': {
+    lock: {
+      text: "SELECT IF(CAST(CONVERT(t.`note` USING utf8mb4) AS BINARY) <=> CAST(? AS BINARY), 't', 'f'), 'f', t.`line` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) FOR UPDATE",
+      params: [
+        'n',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+      ],
+    },
+    write: {
+      text: 'UPDATE `public`.`order_lines` AS t SET `quantity` = ? WHERE t.`order_id` = ? AND t.`line` = ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL))',
+      params: [
+        { type: 'integer', value: '4' },
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+      ],
+    },
+    readBack: {
+      text: "SELECT t.`line`, IF(t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)), 't', 'f') FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? LIMIT ?",
+      params: [
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
 }

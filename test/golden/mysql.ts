@@ -699,4 +699,56 @@ export const MYSQL: Golden = {
     text: "SELECT CONVERT(UNHEX(SUBSTRING_INDEX(MIN(CONCAT(HEX(WEIGHT_STRING(t.`email`)), '.', HEX(CONVERT(t.`email` USING utf8mb4)))), '.', -1)) USING utf8mb4), CONVERT(UNHEX(SUBSTRING_INDEX(MAX(CONCAT(HEX(WEIGHT_STRING(t.`email`)), '.', HEX(CONVERT(t.`email` USING utf8mb4)))), '.', -1)) USING utf8mb4) FROM `public`.`prices` AS t LIMIT ?",
     params: [{ type: 'integer', value: '11' }],
   },
+  'aggregate by groups of a size in the order of a metric': {
+    text: 'SELECT g.c0, g.c1, g.c2, g.c3 FROM (SELECT CONVERT(MIN(CAST(CONVERT(t.`name` USING utf8mb4) AS BINARY)) USING utf8mb4) AS c0, CONVERT(MIN(CAST(CONVERT(t.`bio` USING utf8mb4) AS BINARY)) USING utf8mb4) AS c1, COUNT(*) AS c2, SUM(t.`balance`) AS c3, COUNT(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT(*), t.`name`, t.`bio` IS NULL, t.`bio`) AS place, SUM(CASE WHEN COUNT(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY SUM(t.`balance`) IS NULL DESC, SUM(t.`balance`) DESC, t.`bio` IS NULL DESC, t.`bio` DESC, t.`name`) AS turn FROM `public`.`customers` AS t WHERE t.`id` > ? AND t.`tenant_id` = ? GROUP BY t.`name`, t.`bio`) AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT ?',
+    params: [{ type: 'integer', value: '1' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', { type: 'integer', value: '11' }],
+  },
+  'aggregate by groups of a size that are equal and may look different': {
+    text: 'SELECT g.c0, g.c1, g.c2 FROM (SELECT CONVERT(MIN(CAST(CONVERT(t.`email` USING utf8mb4) AS BINARY)) USING utf8mb4) AS c0, t.`price` AS c1, AVG(t.`price`) AS c2, COUNT(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT(*), t.`email` IS NULL, t.`email`, t.`price` IS NULL, t.`price`) AS place, SUM(CASE WHEN COUNT(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t.`email` IS NULL, t.`email`, t.`price` IS NULL, t.`price`) AS turn FROM `public`.`prices` AS t GROUP BY t.`email`, t.`price`) AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT ?',
+    params: [{ type: 'integer', value: '11' }],
+  },
+  'aggregate of groups alone of a size': {
+    text: 'SELECT g.c0 FROM (SELECT CONVERT(MIN(CAST(CONVERT(t.`name` USING utf8mb4) AS BINARY)) USING utf8mb4) AS c0, COUNT(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT(*), t.`name`) AS place, SUM(CASE WHEN COUNT(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t.`name`) AS turn FROM `public`.`customers` AS t GROUP BY t.`name`) AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT ?',
+    params: [{ type: 'integer', value: '11' }],
+  },
+  'aggregate without groups of a size': {
+    text: 'SELECT COUNT(*), COUNT(DISTINCT t.`email`) FROM `public`.`customers` AS t WHERE t.`name` <> ? HAVING COUNT(*) >= 5 ORDER BY COUNT(*) DESC LIMIT ?',
+    params: ['x', { type: 'integer', value: '11' }],
+  },
+  'get with a parent': {
+    text: 'SELECT t.`quantity` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) LIMIT 1',
+    params: [{ type: 'integer', value: '9' }, { type: 'integer', value: '2' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+  },
+  'search with a parent': {
+    text: 'SELECT LEFT(t.`note`, 4001) FROM `public`.`order_lines` AS t WHERE t.`quantity` < ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) ORDER BY t.`order_id`, t.`line` LIMIT ?',
+    params: [{ type: 'integer', value: '9' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', { type: 'integer', value: '11' }],
+  },
+  'aggregate with a parent': {
+    text: 'SELECT g.c0, g.c1 FROM (SELECT t.`quantity` AS c0, COUNT(*) AS c1, COUNT(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT(*), t.`quantity`) AS place, SUM(CASE WHEN COUNT(*) < 3 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t.`quantity`) AS turn FROM `public`.`order_lines` AS t WHERE EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) GROUP BY t.`quantity`) AS g WHERE g.members >= 3 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT ?',
+    params: ['7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', { type: 'integer', value: '11' }],
+  },
+  'get with parents of parents': {
+    text: 'SELECT t.`quantity` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) LIMIT 1',
+    params: [
+      { type: 'integer', value: '9' },
+      { type: 'integer', value: '2' },
+      { type: 'integer', value: '1' },
+      { type: 'integer', value: '0' },
+      'a',
+    ],
+  },
+  'search with parents of parents': {
+    text: 'SELECT LEFT(t.`note`, 4001) FROM `public`.`order_lines` AS t WHERE t.`quantity` < ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) ORDER BY t.`order_id`, t.`line` LIMIT ?',
+    params: [
+      { type: 'integer', value: '9' },
+      { type: 'integer', value: '1' },
+      { type: 'integer', value: '0' },
+      'a',
+      { type: 'integer', value: '11' },
+    ],
+  },
+  'aggregate with parents of parents': {
+    text: 'SELECT g.c0, g.c1 FROM (SELECT t.`quantity` AS c0, COUNT(*) AS c1, COUNT(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT(*), t.`quantity`) AS place, SUM(CASE WHEN COUNT(*) < 3 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t.`quantity`) AS turn FROM `public`.`order_lines` AS t WHERE t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) GROUP BY t.`quantity`) AS g WHERE g.members >= 3 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT ?',
+    params: [{ type: 'integer', value: '1' }, { type: 'integer', value: '0' }, 'a', { type: 'integer', value: '11' }],
+  },
 }

@@ -514,4 +514,36 @@ export const POSTGRES_MUTATIONS: GoldenMutations = {
       params: ['1', '1'],
     },
   },
+  'create with a parent': {
+    write: {
+      text: 'INSERT INTO "public"."order_lines" AS t ("order_id", "line", "quantity") VALUES ($1, $2, $3) RETURNING t."order_id", left(t."note"::text, 4001), coalesce(EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $4), false)',
+      params: ['9', '2', '4', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+    },
+  },
+  'update with a parent': {
+    lock: {
+      text: 'SELECT coalesce(t."note" = $1, false), false, t."line" FROM "public"."order_lines" AS t WHERE t."order_id" = $2 AND t."line" = $3 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $4) FOR NO KEY UPDATE OF t',
+      params: ['n', '9', '2', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+    },
+    write: {
+      text: 'UPDATE "public"."order_lines" AS t SET "quantity" = $1 WHERE t."order_id" = $2 AND t."line" = $3 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $4) RETURNING t."line", coalesce(EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $5), false)',
+      params: ['4', '9', '2', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+    },
+  },
+  'create with parents of parents': {
+    write: {
+      text: 'INSERT INTO "public"."order_lines" AS t ("order_id", "line", "quantity") VALUES ($1, $2, $3) RETURNING t."order_id", left(t."note"::text, 4001), coalesce(t."quantity" > $4 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $5) AND ((p1."name" = $6 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)), false)',
+      params: ['9', '2', '4', '1', 'false', 'a'],
+    },
+  },
+  'update with parents of parents': {
+    lock: {
+      text: 'SELECT coalesce(t."note" = $1, false), false, t."line" FROM "public"."order_lines" AS t WHERE t."order_id" = $2 AND t."line" = $3 AND t."quantity" > $4 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $5) AND ((p1."name" = $6 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) FOR NO KEY UPDATE OF t',
+      params: ['n', '9', '2', '1', 'false', 'a'],
+    },
+    write: {
+      text: 'UPDATE "public"."order_lines" AS t SET "quantity" = $1 WHERE t."order_id" = $2 AND t."line" = $3 AND t."quantity" > $4 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $5) AND ((p1."name" = $6 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) RETURNING t."line", coalesce(t."quantity" > $7 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $8) AND ((p1."name" = $9 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)), false)',
+      params: ['4', '9', '2', '1', 'false', 'a', '1', 'false', 'a'],
+    },
+  },
 }

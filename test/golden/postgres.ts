@@ -372,4 +372,44 @@ export const POSTGRES: Golden = {
     text: 'SELECT left(min(t."email")::text, 4001), left(max(t."email")::text, 4001) FROM "public"."prices" AS t LIMIT $1',
     params: ['11'],
   },
+  'aggregate by groups of a size in the order of a metric': {
+    text: 'SELECT g.c0, g.c1, g.c2, g.c3 FROM (SELECT t."name" AS c0, t."bio" AS c1, count(*) AS c2, sum(t."balance") AS c3, count(*) AS members, ROW_NUMBER() OVER (ORDER BY count(*), t."name", t."bio") AS place, SUM(CASE WHEN count(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY sum(t."balance") DESC, t."bio" DESC, t."name") AS turn FROM "public"."customers" AS t WHERE t."id" > $1 AND t."tenant_id" = $2 GROUP BY t."name", t."bio") AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT $3',
+    params: ['1', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', '11'],
+  },
+  'aggregate by groups of a size that are equal and may look different': {
+    text: 'SELECT g.c0, g.c1, g.c2 FROM (SELECT min(t."email"::text COLLATE "C") AS c0, min(t."price"::text COLLATE "C") AS c1, avg(t."price") AS c2, count(*) AS members, ROW_NUMBER() OVER (ORDER BY count(*), t."email", t."price") AS place, SUM(CASE WHEN count(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t."email", t."price") AS turn FROM "public"."prices" AS t GROUP BY t."email", t."price") AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT $1',
+    params: ['11'],
+  },
+  'aggregate of groups alone of a size': {
+    text: 'SELECT g.c0 FROM (SELECT t."name" AS c0, count(*) AS members, ROW_NUMBER() OVER (ORDER BY count(*), t."name") AS place, SUM(CASE WHEN count(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t."name") AS turn FROM "public"."customers" AS t GROUP BY t."name") AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT $1',
+    params: ['11'],
+  },
+  'aggregate without groups of a size': {
+    text: 'SELECT count(*), count(DISTINCT t."email") FROM "public"."customers" AS t WHERE t."name" <> $1 HAVING count(*) >= 5 ORDER BY count(*) DESC LIMIT $2',
+    params: ['x', '11'],
+  },
+  'get with a parent': {
+    text: 'SELECT t."quantity" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $3) LIMIT 1',
+    params: ['9', '2', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+  },
+  'search with a parent': {
+    text: 'SELECT left(t."note"::text, 4001) FROM "public"."order_lines" AS t WHERE t."quantity" < $1 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $2) ORDER BY t."order_id", t."line" LIMIT $3',
+    params: ['9', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', '11'],
+  },
+  'aggregate with a parent': {
+    text: 'SELECT g.c0, g.c1 FROM (SELECT t."quantity" AS c0, count(*) AS c1, count(*) AS members, ROW_NUMBER() OVER (ORDER BY count(*), t."quantity") AS place, SUM(CASE WHEN count(*) < 3 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t."quantity") AS turn FROM "public"."order_lines" AS t WHERE EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $1) GROUP BY t."quantity") AS g WHERE g.members >= 3 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT $2',
+    params: ['7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', '11'],
+  },
+  'get with parents of parents': {
+    text: 'SELECT t."quantity" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 AND t."quantity" > $3 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $4) AND ((p1."name" = $5 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) LIMIT 1',
+    params: ['9', '2', '1', 'false', 'a'],
+  },
+  'search with parents of parents': {
+    text: 'SELECT left(t."note"::text, 4001) FROM "public"."order_lines" AS t WHERE t."quantity" < $1 AND t."quantity" > $2 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $3) AND ((p1."name" = $4 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) ORDER BY t."order_id", t."line" LIMIT $5',
+    params: ['9', '1', 'false', 'a', '11'],
+  },
+  'aggregate with parents of parents': {
+    text: 'SELECT g.c0, g.c1 FROM (SELECT t."quantity" AS c0, count(*) AS c1, count(*) AS members, ROW_NUMBER() OVER (ORDER BY count(*), t."quantity") AS place, SUM(CASE WHEN count(*) < 3 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t."quantity") AS turn FROM "public"."order_lines" AS t WHERE t."quantity" > $1 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $2) AND ((p1."name" = $3 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) GROUP BY t."quantity") AS g WHERE g.members >= 3 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn LIMIT $4',
+    params: ['1', 'false', 'a', '11'],
+  },
 }

@@ -1541,4 +1541,88 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
   },
+  'create with a parent': {
+    write: {
+      text: "INSERT INTO [public].[order_lines]([order_id], [line], [quantity]) VALUES (@p1, CAST(@p2 AS smallint), CAST(@p3 AS int)); SELECT TOP (@p4) CONVERT(varchar(50), t.[order_id]), LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p5 AS uniqueidentifier)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p6 AND t.[line] = CAST(@p7 AS smallint)",
+      params: [
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '4' },
+        { type: 'integer', value: '2' },
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
+  'update with a parent': {
+    lock: {
+      text: "SELECT CASE WHEN t.[note] = @p1 THEN 't' ELSE 'f' END, 'f', CONVERT(varchar(50), t.[line]) FROM [public].[order_lines] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p4 AS uniqueidentifier))",
+      params: [
+        'n',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+      ],
+    },
+    write: {
+      text: "UPDATE t SET [quantity] = CAST(@p1 AS int) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p4 AS uniqueidentifier)); SELECT TOP (@p5) CONVERT(varchar(50), t.[line]), CASE WHEN EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p6 AS uniqueidentifier)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p7 AND t.[line] = CAST(@p8 AS smallint)",
+      params: [
+        { type: 'integer', value: '4' },
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+        { type: 'integer', value: '2' },
+        '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
+  'create with parents of parents': {
+    write: {
+      text: "INSERT INTO [public].[order_lines]([order_id], [line], [quantity]) VALUES (@p1, CAST(@p2 AS smallint), CAST(@p3 AS int)); SELECT TOP (@p4) CONVERT(varchar(50), t.[order_id]), LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN t.[quantity] > CAST(@p5 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p6 AS bit)) AND ((p1.[name] = CAST(@p7 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p8 AND t.[line] = CAST(@p9 AS smallint)",
+      params: [
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '4' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
+  'update with parents of parents': {
+    lock: {
+      text: "SELECT CASE WHEN t.[note] = @p1 THEN 't' ELSE 'f' END, 'f', CONVERT(varchar(50), t.[line]) FROM [public].[order_lines] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND t.[quantity] > CAST(@p4 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p5 AS bit)) AND ((p1.[name] = CAST(@p6 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL))",
+      params: [
+        'n',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+      ],
+    },
+    write: {
+      text: "UPDATE t SET [quantity] = CAST(@p1 AS int) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND t.[quantity] > CAST(@p4 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p5 AS bit)) AND ((p1.[name] = CAST(@p6 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)); SELECT TOP (@p7) CONVERT(varchar(50), t.[line]), CASE WHEN t.[quantity] > CAST(@p8 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p9 AS bit)) AND ((p1.[name] = CAST(@p10 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p11 AND t.[line] = CAST(@p12 AS smallint)",
+      params: [
+        { type: 'integer', value: '4' },
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+        { type: 'integer', value: '2' },
+        { type: 'integer', value: '1' },
+        { type: 'integer', value: '0' },
+        'a',
+        { type: 'integer', value: '9' },
+        { type: 'integer', value: '2' },
+      ],
+    },
+  },
 }

@@ -1623,4 +1623,56 @@ export const SQLSERVER: Golden = {
       },
     ],
   },
+  'aggregate by groups of a size in the order of a metric': {
+    text: "SELECT TOP (@p1) g.c0, g.c1, g.c2, g.c3 FROM (SELECT LEFT(MIN((CONVERT(nvarchar(max), t.[name]) + N'.') COLLATE Latin1_General_BIN2), LEN(MIN((CONVERT(nvarchar(max), t.[name]) + N'.') COLLATE Latin1_General_BIN2)) - 1) AS c0, LEFT(MIN((CONVERT(nvarchar(max), t.[bio]) + N'.') COLLATE Latin1_General_BIN2), LEN(MIN((CONVERT(nvarchar(max), t.[bio]) + N'.') COLLATE Latin1_General_BIN2)) - 1) AS c1, CONVERT(varchar(50), COUNT_BIG(*)) AS c2, CONVERT(varchar(50), SUM(CAST(t.[balance] AS decimal(38, 4)))) AS c3, COUNT_BIG(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT_BIG(*), t.[name], CASE WHEN t.[bio] IS NULL THEN 1 ELSE 0 END, t.[bio]) AS place, SUM(CASE WHEN COUNT_BIG(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY CASE WHEN SUM(CAST(t.[balance] AS decimal(38, 4))) IS NULL THEN 0 ELSE 1 END, SUM(CAST(t.[balance] AS decimal(38, 4))) DESC, CASE WHEN t.[bio] IS NULL THEN 0 ELSE 1 END, t.[bio] DESC, t.[name]) AS turn FROM [public].[customers] AS t WHERE t.[id] > CAST(@p2 AS int) AND t.[tenant_id] = CAST(@p3 AS uniqueidentifier) GROUP BY t.[name], t.[bio]) AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn",
+    params: [{ type: 'integer', value: '11' }, { type: 'integer', value: '1' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+  },
+  'aggregate by groups of a size that are equal and may look different': {
+    text: "SELECT TOP (@p1) g.c0, g.c1, g.c2 FROM (SELECT LEFT(MIN((CONVERT(nvarchar(max), CONVERT(varchar(50), t.[email], 121)) + N'.') COLLATE Latin1_General_BIN2), LEN(MIN((CONVERT(nvarchar(max), CONVERT(varchar(50), t.[email], 121)) + N'.') COLLATE Latin1_General_BIN2)) - 1) AS c0, CONVERT(varchar(50), t.[price]) AS c1, CONVERT(varchar(50), AVG(CAST(t.[price] AS decimal(38, 13)))) AS c2, COUNT_BIG(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT_BIG(*), CASE WHEN t.[email] IS NULL THEN 1 ELSE 0 END, t.[email], CASE WHEN t.[price] IS NULL THEN 1 ELSE 0 END, t.[price]) AS place, SUM(CASE WHEN COUNT_BIG(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY CASE WHEN t.[email] IS NULL THEN 1 ELSE 0 END, t.[email], CASE WHEN t.[price] IS NULL THEN 1 ELSE 0 END, t.[price]) AS turn FROM [public].[prices] AS t GROUP BY t.[email], t.[price]) AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn",
+    params: [{ type: 'integer', value: '11' }],
+  },
+  'aggregate of groups alone of a size': {
+    text: "SELECT TOP (@p1) g.c0 FROM (SELECT LEFT(MIN((CONVERT(nvarchar(max), t.[name]) + N'.') COLLATE Latin1_General_BIN2), LEN(MIN((CONVERT(nvarchar(max), t.[name]) + N'.') COLLATE Latin1_General_BIN2)) - 1) AS c0, COUNT_BIG(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT_BIG(*), t.[name]) AS place, SUM(CASE WHEN COUNT_BIG(*) < 5 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t.[name]) AS turn FROM [public].[customers] AS t GROUP BY t.[name]) AS g WHERE g.members >= 5 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn",
+    params: [{ type: 'integer', value: '11' }],
+  },
+  'aggregate without groups of a size': {
+    text: 'SELECT TOP (@p1) CONVERT(varchar(50), COUNT_BIG(*)), CONVERT(varchar(50), COUNT_BIG(DISTINCT t.[email])) FROM [public].[customers] AS t WHERE t.[name] <> CAST(@p2 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) HAVING COUNT_BIG(*) >= 5 ORDER BY COUNT_BIG(*) DESC',
+    params: [{ type: 'integer', value: '11' }, 'x'],
+  },
+  'get with a parent': {
+    text: 'SELECT TOP (1) CONVERT(varchar(50), t.[quantity]) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p1 AND t.[line] = CAST(@p2 AS smallint) AND EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p3 AS uniqueidentifier))',
+    params: [{ type: 'integer', value: '9' }, { type: 'integer', value: '2' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+  },
+  'search with a parent': {
+    text: 'SELECT TOP (@p1) LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001) FROM [public].[order_lines] AS t WHERE t.[quantity] < CAST(@p2 AS int) AND EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p3 AS uniqueidentifier)) ORDER BY t.[order_id], t.[line]',
+    params: [{ type: 'integer', value: '11' }, { type: 'integer', value: '9' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+  },
+  'aggregate with a parent': {
+    text: 'SELECT TOP (@p1) g.c0, g.c1 FROM (SELECT CONVERT(varchar(50), t.[quantity]) AS c0, CONVERT(varchar(50), COUNT_BIG(*)) AS c1, COUNT_BIG(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT_BIG(*), t.[quantity]) AS place, SUM(CASE WHEN COUNT_BIG(*) < 3 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t.[quantity]) AS turn FROM [public].[order_lines] AS t WHERE EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p2 AS uniqueidentifier)) GROUP BY t.[quantity]) AS g WHERE g.members >= 3 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn',
+    params: [{ type: 'integer', value: '11' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
+  },
+  'get with parents of parents': {
+    text: 'SELECT TOP (1) CONVERT(varchar(50), t.[quantity]) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p1 AND t.[line] = CAST(@p2 AS smallint) AND t.[quantity] > CAST(@p3 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p4 AS bit)) AND ((p1.[name] = CAST(@p5 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL))',
+    params: [
+      { type: 'integer', value: '9' },
+      { type: 'integer', value: '2' },
+      { type: 'integer', value: '1' },
+      { type: 'integer', value: '0' },
+      'a',
+    ],
+  },
+  'search with parents of parents': {
+    text: 'SELECT TOP (@p1) LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001) FROM [public].[order_lines] AS t WHERE t.[quantity] < CAST(@p2 AS int) AND t.[quantity] > CAST(@p3 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p4 AS bit)) AND ((p1.[name] = CAST(@p5 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) ORDER BY t.[order_id], t.[line]',
+    params: [
+      { type: 'integer', value: '11' },
+      { type: 'integer', value: '9' },
+      { type: 'integer', value: '1' },
+      { type: 'integer', value: '0' },
+      'a',
+    ],
+  },
+  'aggregate with parents of parents': {
+    text: 'SELECT TOP (@p1) g.c0, g.c1 FROM (SELECT CONVERT(varchar(50), t.[quantity]) AS c0, CONVERT(varchar(50), COUNT_BIG(*)) AS c1, COUNT_BIG(*) AS members, ROW_NUMBER() OVER (ORDER BY COUNT_BIG(*), t.[quantity]) AS place, SUM(CASE WHEN COUNT_BIG(*) < 3 THEN 1 ELSE 0 END) OVER () AS fallen, ROW_NUMBER() OVER (ORDER BY t.[quantity]) AS turn FROM [public].[order_lines] AS t WHERE t.[quantity] > CAST(@p2 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p3 AS bit)) AND ((p1.[name] = CAST(@p4 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) GROUP BY t.[quantity]) AS g WHERE g.members >= 3 AND (g.fallen <> 1 OR g.place > 2) ORDER BY g.turn',
+    params: [{ type: 'integer', value: '11' }, { type: 'integer', value: '1' }, { type: 'integer', value: '0' }, 'a'],
+  },
 }

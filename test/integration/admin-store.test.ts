@@ -1,463 +1,698 @@
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import Database from 'better-sqlite3'
-import { type AdminStore, StoreFailure } from '../../src/admin/admin-store.js'
-import { STORE_VERSION } from '../../src/admin/migrations.js'
-import { openSqliteAdminStore } from '../../src/admin/sqlite-admin-store.js'
+import type { AdminStore, IdempotencyClaim, StoreChanges, StoreRefusal } from '../../src/admin/admin-store.js'
 import { parseKey, secretMatches } from '../../src/auth/api-key.js'
+import type { ClaimValue } from '../../src/core/identity.js'
 import { LAST_USED_FLUSH_INTERVAL_MS } from '../../src/core/limits.js'
+import type { Result } from '../../src/core/result.js'
+import { openedStore, STORE_KINDS, type StorePlace, time } from '../support/admin-stores.js'
+import { must } from '../support/gateway.js'
+import type { StoreOrder } from '../support/store-process.js'
+import { eventually } from '../support/test-server.js'
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
-const root = mkdtempSync(join(tmpdir(), 'runku-store-'))
-after(() => rmSync(root, { recursive: true, force: true }))
+const AUTHOR = { name: 'cli:test' }
+const PROGRAM = fileURLToPath(new URL('../support/store-process.js', import.meta.url))
 
-let folders = 0
-function freshFolder(): string {
-  folders += 1
-  const folder = join(root, String(folders))
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'config.yaml'), 'admin_store: { path: store.sqlite }\n')
-  return folder
-}
-
-const time = { now: 1_700_000_000_000 }
-
-function open(folder: string): AdminStore {
-  const opened = openSqliteAdminStore({
-    path: join(folder, 'store.sqlite'),
-    clock: () => time.now,
-    randomBytes,
-    busyTimeoutMs: 200,
-  })
-  assert.ok(opened.ok, opened.ok ? '' : opened.error)
-  return opened.value
-}
-
-function refusalOfOpen(path: string): string {
-  const opened = openSqliteAdminStore({ path, clock: () => time.now, randomBytes, busyTimeoutMs: 200 })
-  assert.ok(!opened.ok, 'expected a refusal')
-  return opened.error
-}
-
-/** Another process that changes the same store. */
-function cli(folder: string, ...args: readonly string[]): string {
-  const ended = spawnSync(process.execPath, [MAIN, ...args, '--config', join(folder, 'config.yaml')], {
-    encoding: 'utf8',
-  })
-  assert.equal(ended.status, 0, ended.stderr)
-  return ended.stdout
-}
-
-function value<T>(
-  outcome:
-    | { readonly ok: true; readonly value: T }
-    | { readonly ok: false; readonly error: { readonly message: string } },
-): T {
-  assert.ok(outcome.ok, outcome.ok ? '' : outcome.error.message)
-  return outcome.value
-}
-
-function message(
-  outcome: { readonly ok: true } | { readonly ok: false; readonly error: { readonly message: string } },
-): string {
+function refusal(outcome: Result<unknown, StoreRefusal>): string {
   assert.ok(!outcome.ok, 'expected a refusal')
-  return outcome.error.message
+  return `${outcome.error.code}: ${outcome.error.message}`
 }
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
-
-/** A store with one identity and one key. */
-function withKey(folder: string) {
-  const store = open(folder)
-  value(store.createRole('analyst'))
-  value(store.createIdentity('anna', ['analyst'], new Map([['tenant', '42']])))
-  return { store, ...value(store.createKey('anna')) }
+async function versionOf(store: AdminStore): Promise<number> {
+  return (await store.readVersions()).change
 }
 
-describe('making and migrating a store', () => {
-  test('six processes that start on a missing store at once all succeed, and make it once', async () => {
-    const folder = freshFolder()
-    const run = promisify(execFile)
-    const args = [MAIN, 'role', 'list', '--json', '--config', join(folder, 'config.yaml')]
-    const outputs = await Promise.all(Array.from({ length: 6 }, () => run(process.execPath, args)))
-    assert.equal(new Set(outputs.map(({ stdout }) => stdout)).size, 1)
-    assert.match(outputs[0]?.stdout ?? '', /"admin".*"auditor".*"operator"/)
-    const store = open(folder)
-    assert.equal(store.listRoles().length, 3)
-    store.close()
-  })
+async function pendingOf(place: StorePlace): Promise<readonly string[]> {
+  const rows = await place.rows('SELECT action, target FROM audit_pending ORDER BY seq')
+  return rows.map((row) => row.join(' '))
+}
 
-  test('the file and its companions are for the owner alone, an older wider mode included', () => {
-    const folder = freshFolder()
-    const modes = () =>
-      ['', '-wal', '-shm'].map((end) => (statSync(join(folder, `store.sqlite${end}`)).mode & 0o777).toString(8))
-    const first = open(folder)
-    value(first.createRole('a'))
-    assert.deepEqual(modes(), ['600', '600', '600'])
-    first.close()
-    chmodSync(join(folder, 'store.sqlite'), 0o644)
-    const second = open(folder)
-    value(second.createRole('b'))
-    assert.deepEqual(modes(), ['600', '600', '600'])
-    second.close()
-  })
+/** Another process that does these changes in turn on the same store. */
+async function otherProcess(place: StorePlace, order: Omit<StoreOrder, 'settings'>): Promise<void> {
+  const { settings } = place
+  const plain = settings.type === 'sqlite' ? settings : { type: settings.type, url: settings.url.reveal() }
+  const child = fork(PROGRAM, [JSON.stringify({ settings: plain, ...order })], { execArgv: [] })
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 0)
+}
 
-  test('a newer store is refused and left as it was', () => {
-    const folder = freshFolder()
-    open(folder).close()
-    const path = join(folder, 'store.sqlite')
-    const db = new Database(path)
-    db.pragma(`user_version = ${STORE_VERSION + 1}`)
-    db.close()
-    assert.match(
-      refusalOfOpen(path),
-      /store\.sqlite: the store has version \d+ and this program knows \d+: use the newer program/,
-    )
-    const again = new Database(path)
-    assert.equal(again.pragma('user_version', { simple: true }), STORE_VERSION + 1)
-    again.close()
-  })
-
-  test("another program's database is refused and left as it was", () => {
-    const folder = freshFolder()
-    const path = join(folder, 'store.sqlite')
-    const db = new Database(path)
-    db.exec('CREATE TABLE things (a)')
-    db.close()
-    assert.match(refusalOfOpen(path), /not an admin store of runku/)
-    const again = new Database(path)
-    assert.equal(again.pragma('journal_mode', { simple: true }), 'delete')
-    again.close()
-  })
-
-  test('a store of the version without idempotency keys keeps what it holds and takes them', () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    store.close()
-    const db = new Database(join(folder, 'store.sqlite'))
-    db.exec('DROP TABLE idempotency; PRAGMA user_version = 2')
-    db.close()
-    const newer = open(folder)
-    assert.equal(newer.findKey(keyId)?.identityName, 'anna')
-    const claim = { identity: 'i', connector: 'c', tool: 't', key: 'k', planHash: 'h', instance: 'g/r' }
-    assert.deepEqual(newer.beginIdempotent(claim, 1_000), { kind: 'new' })
-    assert.equal(newer.beginIdempotent(claim, 1_000).kind, 'started')
-    newer.close()
-  })
-
-  test('a file that is no database, a missing folder and a folder in its place are one clear sentence', () => {
-    const folder = freshFolder()
-    writeFileSync(
-      join(folder, 'text'),
-      'this is not a database, and long enough to be read as the header of one'.repeat(9),
-    )
-    assert.match(refusalOfOpen(join(folder, 'text')), /text: this is not an SQLite file/)
-    assert.match(refusalOfOpen(join(folder, 'no', 'store.sqlite')), /the folder does not exist/)
-    assert.match(refusalOfOpen(folder), /cannot be used/)
-  })
-})
-
-describe('what the store keeps', () => {
-  test('a key is stored as a hash alone and finds its identity, claims and bindings', () => {
-    const folder = freshFolder()
-    const { store, keyId, key } = withKey(folder)
-    value(store.addBinding('anna', 'auditor', 'shop'))
-    const record = store.findKey(keyId)
-    assert.ok(record)
-    assert.equal(secretMatches(parseKey(key)?.secret ?? '', record.secretHash), true)
-    assert.deepEqual(record.bindings, [{ role: 'analyst' }, { role: 'auditor', connector: 'shop' }])
-    assert.deepEqual([record.identityName, record.claims.get('tenant'), record.disabled], ['anna', '42', false])
-    store.close()
-    const db = new Database(join(folder, 'store.sqlite'))
-    const dump = JSON.stringify(db.prepare('SELECT * FROM api_keys').all()) + db.serialize().toString('latin1')
-    db.close()
-    assert.ok(!dump.includes(parseKey(key)?.secret ?? ''))
-  })
-
-  test('claims of every kind come back as they were', () => {
-    const store = open(freshFolder())
-    const claims = new Map<string, string | number | boolean | readonly (string | number | boolean)[]>([
-      ['text', '007'],
-      ['number', 1.5],
-      ['truth', false],
-      ['list', ['a', 1, true]],
-      ['constructor', 'x'],
-    ])
-    value(store.createIdentity('anna', [], claims))
-    assert.deepEqual(store.listIdentities()[0]?.claims, claims)
-    store.close()
-  })
-
-  test('names that need quoting, and those of inherited properties with underscores, are refused', () => {
-    const store = open(freshFolder())
-    for (const name of ['', ' a', 'a b', 'a"b', '__proto__', 'ä', 'x'.repeat(65), 'a\n']) {
-      assert.match(message(store.createRole(name)), /expected a name such as analyst/)
-      assert.match(message(store.createIdentity(name, [], new Map())), /expected a name such as anna/)
-      assert.match(message(store.applyPolicy(name, '{}', 'cli:test')), /expected a name such as crm/)
-    }
-    assert.match(message(store.createIdentity('a:b', [], new Map())), /expected a name such as anna/)
-    assert.match(message(store.createIdentity('anonymous', [], new Map())), /while authentication is off/)
-    assert.match(message(store.createIdentity('a', [], new Map([['__proto__', 'x']]))), /name for a claim/)
-    assert.match(message(store.createIdentity('a', [], new Map([['n', 2 ** 53]]))), /not exact/)
-    store.close()
-  })
-
-  test('a role or identity that does not exist is refused with the nearest one, and nothing is written', () => {
-    const { store } = withKey(freshFolder())
-    assert.equal(
-      message(store.createIdentity('bob', ['analyst', 'analist'], new Map())),
-      'there is no role "analist". Did you mean "analyst"?',
-    )
-    assert.equal(store.listIdentities().length, 1)
-    assert.match(message(store.addBinding('ana', 'analyst')), /no identity "ana"\. Did you mean "anna"\?/)
-    assert.match(message(store.createKey('zzzzz')), /no identity "zzzzz"\. Make it with/)
-    store.close()
-  })
-
-  test('what exists already is not made again, and what does not exist is not removed', () => {
-    const { store } = withKey(freshFolder())
-    assert.match(message(store.createRole('admin')), /exists already/)
-    assert.match(message(store.createIdentity('anna', [], new Map())), /exists already/)
-    assert.match(message(store.addBinding('anna', 'analyst')), /has this role there already/)
-    assert.match(
-      message(store.removeBinding('anna', 'analyst', 'shop')),
-      /not bound to role "analyst" on connector "shop"/,
-    )
-    assert.match(message(store.revokeKey('aaaaaaaaaaaa')), /there is no key/)
-    assert.match(message(store.createKey('anna', time.now)), /must expire after now/)
-    store.close()
-  })
-
-  test('every version of a policy is kept, and the newest is found', () => {
-    const folder = freshFolder()
-    const store = open(folder)
-    assert.equal(store.findPolicy('crm'), undefined)
-    value(store.applyPolicy('crm', '{"version":1}', 'cli:a'))
-    const second = value(store.applyPolicy('crm', '{"version":1,"tables":{}}', 'cli:b'))
-    assert.deepEqual(store.findPolicy('crm'), second)
-    assert.equal(second.version, 2)
-    assert.deepEqual(store.listPolicies(), [{ name: 'crm', version: 2, author: 'cli:b', appliedAt: time.now }])
-    store.close()
-    const db = new Database(join(folder, 'store.sqlite'))
-    assert.deepEqual(db.prepare('SELECT version, author FROM policies ORDER BY version').raw().all(), [
-      [1, 'cli:a'],
-      [2, 'cli:b'],
-    ])
-    db.close()
-  })
-})
-
-describe('changes are seen by the next read', () => {
-  test('a revocation by this store', () => {
-    const { store, keyId } = withKey(freshFolder())
-    assert.equal(store.findKey(keyId)?.revokedAt, undefined)
-    value(store.revokeKey(keyId))
-    assert.equal(store.findKey(keyId)?.revokedAt, time.now)
-    time.now += 5
-    value(store.revokeKey(keyId))
-    assert.equal(store.findKey(keyId)?.revokedAt, time.now - 5, 'the first revocation stands')
-    store.close()
-  })
-
-  test('a revocation, a binding and a new key of another process', () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    assert.equal(store.findKey(keyId)?.revokedAt, undefined)
-    cli(folder, 'binding', 'add', 'anna', 'auditor')
-    assert.deepEqual(store.findKey(keyId)?.bindings, [{ role: 'analyst' }, { role: 'auditor' }])
-    cli(folder, 'key', 'revoke', keyId)
-    assert.notEqual(store.findKey(keyId)?.revokedAt, undefined)
-    const made: unknown = JSON.parse(cli(folder, 'key', 'create', 'anna', '--json'))
-    assert.ok(typeof made === 'object' && made !== null && 'key_id' in made)
-    assert.equal(store.findKey(String(made.key_id))?.identityName, 'anna')
-    store.close()
-  })
-
-  test('two stores that change in turn never see each other late', () => {
-    const folder = freshFolder()
-    const { store: a, keyId } = withKey(folder)
-    const b = open(folder)
-    for (let i = 0; i < 20; i++) {
-      const [writer, reader] = i % 2 === 0 ? [a, b] : [b, a]
-      const role = `role-${i}`
-      value(writer.createRole(role))
-      value(writer.addBinding('anna', role))
-      for (const store of [reader, writer]) {
-        assert.ok(
-          store.findKey(keyId)?.bindings.some((binding) => binding.role === role),
-          role,
-        )
-      }
-    }
-    a.close()
-    b.close()
-  })
-
-  test('while nothing changed, a key is the very same record: nothing is read again', () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    const other = open(folder)
-    const record = store.findKey(keyId)
-    assert.equal(store.findKey(keyId), record)
-    // A noted use moves data_version and not settings.version.
-    time.now += LAST_USED_FLUSH_INTERVAL_MS
-    other.noteKeyUsed(keyId, time.now)
-    other.flushLastUsed()
-    assert.equal(store.findKey(keyId), record)
-    value(other.createRole('later'))
-    assert.notEqual(store.findKey(keyId), record)
-    store.close()
-    other.close()
-  })
-
-  test('uses are written once a minute at most, and when the store closes', () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    const reader = open(folder)
-    const lastUsed = () => reader.listKeys()[0]?.lastUsedAt
-    store.noteKeyUsed(keyId, time.now)
-    store.flushLastUsed()
-    assert.equal(lastUsed(), undefined)
-    const first = time.now
-    time.now += LAST_USED_FLUSH_INTERVAL_MS
-    store.flushLastUsed()
-    assert.equal(lastUsed(), first)
-    store.noteKeyUsed(keyId, time.now)
-    store.close()
-    assert.equal(lastUsed(), time.now)
-    reader.close()
-  })
-})
-
-describe('a store that cannot be read fails, and never answers from memory', () => {
-  const failureOf = (run: () => unknown) => {
-    try {
-      run()
-    } catch (error) {
-      if (error instanceof StoreFailure) return error.kind
-      throw error
-    }
-    return 'answered'
+for (const { kind, fresh } of STORE_KINDS) {
+  /** A store with one identity and one key. */
+  async function withKey(place?: StorePlace) {
+    const at = place ?? (await fresh())
+    const store = await openedStore(at)
+    const changes = store.changes(AUTHOR)
+    must(await changes.createRole('analyst'))
+    must(await changes.createIdentity('anna', ['analyst'], new Map([['tenant', '42']])))
+    return { place: at, store, changes, ...must(await changes.createKey('anna')) }
   }
 
-  test('deleted', async () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    assert.ok(store.findKey(keyId))
-    await nextTurn()
-    rmSync(join(folder, 'store.sqlite'))
-    assert.equal(
-      failureOf(() => store.findKey(keyId)),
-      'missing',
-    )
-    assert.equal(
-      failureOf(() => store.findPolicy('crm')),
-      'missing',
-    )
-    assert.equal(
-      failureOf(() => store.revokeKey(keyId)),
-      'missing',
-    )
-  })
-
-  test('its -wal and -shm removed: nothing is answered, and closing undoes nothing that others changed since', async () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    assert.ok(store.findKey(keyId))
-    const other = new Database(join(folder, 'store.sqlite'))
-    other.pragma('wal_checkpoint(TRUNCATE)')
-    other.close()
-    await nextTurn()
-    rmSync(join(folder, 'store.sqlite-wal'))
-    rmSync(join(folder, 'store.sqlite-shm'))
-    assert.equal(
-      failureOf(() => store.findKey(keyId)),
-      'missing',
-    )
-    const runku = (...args: readonly string[]) =>
-      spawnSync(process.execPath, [MAIN, ...args, '--json', '--config', join(folder, 'config.yaml')], {
-        encoding: 'utf8',
-      })
-    assert.equal(runku('key', 'revoke', keyId).status, 0)
-    store.close()
-    assert.match(runku('key', 'list').stdout, /"revoked"/)
-  })
-
-  test('replaced by another file', async () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    open(freshFolder()).close()
-    assert.ok(store.findKey(keyId))
-    await nextTurn()
-    renameSync(join(root, String(folders), 'store.sqlite'), join(folder, 'store.sqlite'))
-    assert.equal(
-      failureOf(() => store.findKey(keyId)),
-      'missing',
-    )
-  })
-
-  test('held by another program', () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    store.close()
-    const opened = open(folder)
-    const holder = new Database(join(folder, 'store.sqlite'))
-    holder.exec('BEGIN IMMEDIATE')
-    assert.equal(
-      failureOf(() => opened.revokeKey(keyId)),
-      'locked',
-    )
-    assert.ok(opened.findKey(keyId), 'a writer in progress does not stop reads')
-    opened.noteKeyUsed(keyId, time.now)
-    time.now += LAST_USED_FLUSH_INTERVAL_MS
-    assert.equal(
-      failureOf(() => opened.flushLastUsed()),
-      'locked',
-    )
-    holder.exec('ROLLBACK')
-    time.now += LAST_USED_FLUSH_INTERVAL_MS
-    opened.flushLastUsed()
-    assert.notEqual(opened.listKeys()[0]?.lastUsedAt, undefined, 'what could not be written was kept')
-    opened.close()
-    holder.close()
-  })
-
-  test('damaged', () => {
-    const folder = freshFolder()
-    const { store, keyId } = withKey(folder)
-    store.close()
-    const path = join(folder, 'store.sqlite')
-    const file = openSync(path, 'r+')
-    const size = statSync(path).size
-    // The first page, with the marks, is left alone: the damage shows when a key is looked for.
-    writeSync(file, Buffer.alloc(size - 4096, 0xaa), 0, size - 4096, 4096)
-    closeSync(file)
-    const opened = openSqliteAdminStore({ path, clock: () => time.now, randomBytes, busyTimeoutMs: 200 })
-    if (!opened.ok) assert.match(opened.error, /damaged/)
-    else {
-      assert.equal(
-        failureOf(() => opened.value.findKey(keyId)),
-        'corrupt',
+  describe(`what a store on ${kind} keeps`, () => {
+    test('a new store has the reserved roles, numbers that can be watched, and nothing else', async () => {
+      const store = await openedStore(await fresh())
+      assert.equal(store.kind, kind)
+      assert.deepEqual(
+        await store.listRoles(),
+        ['admin', 'auditor', 'operator'].map((name) => ({ name, reserved: true })),
       )
-      opened.value.close()
-    }
+      const empty = [store.listIdentities(), store.listKeys(), store.listPolicies(), store.listConnectors()]
+      assert.deepEqual(await Promise.all(empty), [[], [], [], []])
+      assert.deepEqual(await store.readVersions(), { change: 1, reload: 0 })
+      assert.equal(await store.healthy(), true)
+      await store.close()
+      await store.close()
+    })
+
+    test('a key is stored as a hash alone and finds its identity, claims and bindings', async () => {
+      const { place, store, changes, keyId, key } = await withKey()
+      must(await changes.addBinding('anna', 'auditor', 'shop'))
+      const record = await store.findKey(keyId)
+      assert.ok(record)
+      assert.equal(secretMatches(parseKey(key)?.secret ?? '', record.secretHash), true)
+      assert.deepEqual(record.bindings, [{ role: 'analyst' }, { role: 'auditor', connector: 'shop' }])
+      assert.deepEqual([record.identityName, record.claims.get('tenant'), record.disabled], ['anna', '42', false])
+      assert.equal(await store.findKey('aaaaaaaaaaaa'), undefined)
+      const kept = JSON.stringify([
+        await place.rows('SELECT * FROM api_keys'),
+        await place.rows('SELECT * FROM audit_pending'),
+      ])
+      assert.ok(!kept.includes(parseKey(key)?.secret ?? ''))
+      await store.close()
+    })
+
+    test('claims of every kind come back as they were', async () => {
+      const store = await openedStore(await fresh())
+      const claims = new Map<string, ClaimValue>([
+        ['text', '007'],
+        ['number', 1.5],
+        ['truth', false],
+        ['list', ['a', 1, true]],
+        ['constructor', 'x'],
+        ['odd', '\u0000 " \\ é 😀'],
+      ])
+      must(await store.changes(AUTHOR).createIdentity('anna', [], claims))
+      assert.deepEqual((await store.findIdentity('anna'))?.claims, claims)
+      assert.deepEqual((await store.listIdentities())[0]?.claims, claims)
+      await store.close()
+    })
+
+    test('keys and identities are listed with what is known of them, and no secret', async () => {
+      const { store, changes, keyId } = await withKey()
+      must(await changes.addBinding('anna', 'operator', 'shop'))
+      must(await changes.setIdentityDisabled('anna', true))
+      const second = must(await changes.createKey('anna', time.now + 1_000))
+      assert.deepEqual(
+        (await store.listKeys()).toSorted(
+          (a, b) => Number(a.keyId === second.keyId) - Number(b.keyId === second.keyId),
+        ),
+        [
+          { keyId, identity: 'anna', createdAt: time.now },
+          { keyId: second.keyId, identity: 'anna', createdAt: time.now, expiresAt: time.now + 1_000 },
+        ],
+      )
+      const [listed] = await store.listIdentities()
+      assert.deepEqual(listed?.bindings, [{ role: 'analyst' }, { role: 'operator', connector: 'shop' }])
+      assert.deepEqual([listed?.name, listed?.disabled, listed?.createdAt], ['anna', true, time.now])
+      assert.deepEqual(await store.findIdentity('anna'), listed)
+      assert.equal(await store.findIdentity('nobody'), undefined)
+      await store.close()
+    })
+
+    test('every version of a policy is kept and found, with what it was confirmed to be about', async () => {
+      const store = await openedStore(await fresh())
+      assert.equal(await store.findPolicy('crm'), undefined)
+      assert.deepEqual(await store.policyHistory('crm'), [])
+      const known = new Map([['shop', '["a"]']])
+      must(await store.changes({ name: 'cli:a' }).applyPolicy('crm', '{"version":1}', known))
+      const second = must(await store.changes({ name: 'cli:b' }).applyPolicy('crm', '{"version":1,"tables":{}}'))
+      assert.deepEqual(await store.findPolicy('crm'), second)
+      assert.deepEqual([second.version, second.author], [2, 'cli:b'])
+      assert.equal((await store.findPolicy('crm', 1))?.document, '{"version":1}')
+      assert.equal(await store.findPolicy('crm', 3), undefined)
+      assert.deepEqual(await store.listPolicies(), [{ name: 'crm', version: 2, author: 'cli:b', appliedAt: time.now }])
+      assert.deepEqual(
+        (await store.policyHistory('crm')).map(({ version, author }) => `${version} ${author}`),
+        ['2 cli:b', '1 cli:a'],
+      )
+      assert.equal(await store.findKnownObjects('crm', 1, 'shop'), '["a"]')
+      assert.equal(await store.findKnownObjects('crm', 2, 'shop'), undefined)
+      await store.close()
+    })
+
+    test('the first confirmation of a version stands, changes no version, and one of a deleted version is forgotten', async () => {
+      const store = await openedStore(await fresh())
+      must(await store.changes(AUTHOR).applyPolicy('crm', '{}'))
+      const before = await store.readVersions()
+      await store.recordKnownObjects('crm', 1, 'shop', '[1]')
+      await store.recordKnownObjects('crm', 1, 'shop', '[2]')
+      await store.recordKnownObjects('crm', 7, 'shop', '[3]')
+      assert.equal(await store.findKnownObjects('crm', 1, 'shop'), '[1]')
+      assert.equal(await store.findKnownObjects('crm', 7, 'shop'), undefined)
+      assert.deepEqual(await store.readVersions(), before)
+      await store.close()
+    })
+
+    test('a version and what it is known to be about are there together or not at all', async () => {
+      const place = await fresh()
+      const [writer, reader] = [await openedStore(place), await openedStore(place)]
+      const changes = writer.changes(AUTHOR)
+      let applied = 0
+      const applying = (async () => {
+        for (; applied < 30; applied++)
+          must(await changes.applyPolicy('crm', '{}', new Map([['shop', `[${applied}]`]])))
+      })()
+      while (applied < 30) {
+        const policy = await reader.findPolicy('crm')
+        if (policy !== undefined) {
+          assert.equal(await reader.findKnownObjects('crm', policy.version, 'shop'), `[${policy.version - 1}]`)
+        }
+      }
+      await applying
+      await writer.close()
+      await reader.close()
+    })
   })
-})
+
+  describe(`what a store on ${kind} refuses`, () => {
+    test('names that need quoting, and those of inherited properties with underscores', async () => {
+      const store = await openedStore(await fresh())
+      const changes = store.changes(AUTHOR)
+      for (const name of ['', ' a', 'a b', 'a"b', '__proto__', 'ä', 'x'.repeat(65), 'a\n']) {
+        assert.match(refusal(await changes.createRole(name)), /^INVALID: .*expected a name such as analyst/)
+        assert.match(refusal(await changes.createIdentity(name, [], new Map())), /expected a name such as anna/)
+        assert.match(refusal(await changes.applyPolicy(name, '{}')), /expected a name such as crm/)
+        assert.match(refusal(await changes.putConnector(name, JSON.stringify({ id: name }))), /a name such as shop/)
+      }
+      const created = (name: string, claims: readonly (readonly [string, ClaimValue])[] = []) =>
+        changes.createIdentity(name, [], new Map(claims))
+      assert.match(refusal(await created('a:b')), /expected a name such as anna/)
+      assert.match(refusal(await created('anonymous')), /while authentication is off/)
+      assert.match(refusal(await created('a', [['__proto__', 'x']])), /name for a claim/)
+      assert.match(refusal(await created('a', [['n', 2 ** 53]])), /not exact/)
+      assert.equal(await versionOf(store), 1)
+      await store.close()
+    })
+
+    test('a role or identity that does not exist, with the nearest one, and nothing is written', async () => {
+      const { store, changes } = await withKey()
+      const before = await versionOf(store)
+      assert.equal(
+        refusal(await changes.createIdentity('bob', ['analyst', 'analist'], new Map())),
+        'NOT_FOUND: there is no role "analist". Did you mean "analyst"?',
+      )
+      assert.equal((await store.listIdentities()).length, 1)
+      assert.match(refusal(await changes.addBinding('ana', 'analyst')), /no identity "ana"\. Did you mean "anna"\?/)
+      assert.match(refusal(await changes.createKey('zzzzz')), /no identity "zzzzz"\. Make it with/)
+      assert.match(refusal(await changes.deleteIdentity('ana')), /NOT_FOUND.*Did you mean "anna"/)
+      assert.match(refusal(await changes.setIdentityDisabled('ana', true)), /NOT_FOUND/)
+      assert.match(refusal(await changes.setClaims('ana', new Map())), /NOT_FOUND/)
+      assert.match(refusal(await changes.deleteRole('analist', true)), /NOT_FOUND.*Did you mean "analyst"/)
+      assert.match(refusal(await changes.deletePolicy('crm')), /NOT_FOUND/)
+      assert.match(refusal(await changes.deleteConnector('shop')), /NOT_FOUND/)
+      assert.match(refusal(await changes.renameConnector('shop', 'store')), /NOT_FOUND/)
+      assert.equal(await versionOf(store), before)
+      await store.close()
+    })
+
+    test('what exists already, and the removal of what does not', async () => {
+      const { store, changes } = await withKey()
+      assert.match(refusal(await changes.createRole('admin')), /EXISTS.*exists already/)
+      assert.match(refusal(await changes.createIdentity('anna', [], new Map())), /EXISTS/)
+      assert.match(refusal(await changes.addBinding('anna', 'analyst')), /EXISTS.*has this role there already/)
+      const elsewhere = /NOT_FOUND.*not bound to role "analyst" on connector "shop"/
+      assert.match(refusal(await changes.removeBinding('anna', 'analyst', 'shop')), elsewhere)
+      assert.match(refusal(await changes.revokeKey('aaaaaaaaaaaa')), /NOT_FOUND/)
+      assert.match(refusal(await changes.revokeKey('x')), /INVALID/)
+      assert.match(refusal(await changes.createKey('anna', time.now)), /INVALID.*must expire after now/)
+      assert.match(refusal(await changes.applyPolicy('crm', 'tables:')), /INVALID.*JSON/)
+      await store.close()
+    })
+
+    test('the deletion of a reserved role, and of one that somebody holds unless it is unbound', async () => {
+      const { place, store, changes, keyId } = await withKey()
+      assert.match(refusal(await changes.deleteRole('admin', true)), /INVALID.*reserved/)
+      assert.match(refusal(await changes.deleteRole('analyst', false)), /INVALID.*bound to "anna"/)
+      must(await changes.createIdentity('bob', ['analyst'], new Map()))
+      assert.match(refusal(await changes.deleteRole('analyst', false)), /bound to 2 identities, such as "anna"/)
+      must(await changes.deleteRole('analyst', true))
+      assert.deepEqual((await store.findKey(keyId))?.bindings, [])
+      assert.ok(!(await store.listRoles()).some(({ name }) => name === 'analyst'))
+      must(await changes.createRole('idle'))
+      must(await changes.deleteRole('idle', false))
+      assert.deepEqual((await pendingOf(place)).slice(-3), [
+        'role.delete analyst',
+        'role.create idle',
+        'role.delete idle',
+      ])
+      await store.close()
+    })
+
+    test('a connector whose document is no object or says another id', async () => {
+      const store = await openedStore(await fresh())
+      const changes = store.changes(AUTHOR)
+      for (const document of ['', '[]', '"shop"', 'null', '{}', '{"id":"other"}']) {
+        assert.match(refusal(await changes.putConnector('shop', document)), /^INVALID/, document)
+      }
+      assert.deepEqual(await store.listConnectors(), [])
+      await store.close()
+    })
+  })
+
+  describe(`changes of a store on ${kind}`, () => {
+    test('the deletion of an identity takes its keys and bindings along', async () => {
+      const { place, store, changes, keyId } = await withKey()
+      assert.ok(await store.findKey(keyId))
+      must(await changes.deleteIdentity('anna'))
+      assert.equal(await store.findKey(keyId), undefined)
+      assert.deepEqual(await store.listKeys(), [])
+      assert.deepEqual(await place.rows('SELECT * FROM role_bindings'), [])
+      must(await changes.createIdentity('anna', [], new Map()))
+      await store.close()
+    })
+
+    test('a disabled identity shows at once, and so do other claims', async () => {
+      const { store, changes, keyId } = await withKey()
+      assert.equal((await store.findKey(keyId))?.disabled, false)
+      must(await changes.setIdentityDisabled('anna', true))
+      assert.equal((await store.findKey(keyId))?.disabled, true)
+      must(await changes.setIdentityDisabled('anna', false))
+      assert.equal((await store.findKey(keyId))?.disabled, false)
+      must(await changes.setClaims('anna', new Map([['region', 'eu']])))
+      assert.deepEqual((await store.findKey(keyId))?.claims, new Map([['region', 'eu']]))
+      must(await changes.removeBinding('anna', 'analyst'))
+      assert.deepEqual((await store.findKey(keyId))?.bindings, [])
+      await store.close()
+    })
+
+    test('a deleted policy is gone in every version, and begins anew', async () => {
+      const { place, store, changes } = await withKey()
+      must(await changes.applyPolicy('crm', '{}', new Map([['shop', '[]']])))
+      must(await changes.applyPolicy('crm', '{}'))
+      must(await changes.deletePolicy('crm'))
+      assert.equal(await store.findPolicy('crm'), undefined)
+      assert.deepEqual(await store.policyHistory('crm'), [])
+      assert.deepEqual(await place.rows('SELECT * FROM known_objects'), [])
+      assert.equal(must(await changes.applyPolicy('crm', '{}')).version, 1)
+      await store.close()
+    })
+
+    test('a connector is put, put anew and deleted, and what was known of its database goes with it', async () => {
+      const { place, store, changes } = await withKey()
+      const first = must(await changes.putConnector('shop', '{"id":"shop","type":"postgres"}'))
+      assert.deepEqual(await store.listConnectors(), [first])
+      assert.deepEqual([first.author, first.changedAt], ['cli:test', time.now])
+      must(await store.changes({ name: 'anna' }).putConnector('shop', '{"id":"shop","type":"mysql"}'))
+      assert.deepEqual(
+        (await store.listConnectors()).map(({ author, document }) => [author, document]),
+        [['anna', '{"id":"shop","type":"mysql"}']],
+      )
+      must(
+        await changes.applyPolicy(
+          'crm',
+          '{}',
+          new Map([
+            ['shop', '[]'],
+            ['other', '[]'],
+          ]),
+        ),
+      )
+      must(await changes.deleteConnector('shop'))
+      assert.deepEqual(await store.listConnectors(), [])
+      assert.deepEqual(await place.rows('SELECT connector FROM known_objects'), [['other']])
+      await store.close()
+    })
+
+    test('what is bound to a renamed connector and confirmed for it goes along, its policy and its idempotency keys too', async () => {
+      const { store, changes, keyId } = await withKey()
+      must(await changes.putConnector('shop', '{"id":"shop","type":"postgres"}'))
+      must(await changes.addBinding('anna', 'operator', 'shop'))
+      must(await changes.addBinding('anna', 'auditor', 'shop'))
+      // Left over from a connector that had the new id before.
+      must(await changes.addBinding('anna', 'auditor', 'store'))
+      must(
+        await changes.applyPolicy(
+          'shop',
+          '{}',
+          new Map([
+            ['shop', '["new"]'],
+            ['store', '["old"]'],
+          ]),
+        ),
+      )
+      const claim = { identity: 'i', connector: 'shop', tool: 't', key: 'k', planHash: 'h', instance: 'g/r/1' }
+      assert.deepEqual(await store.beginIdempotent(claim, 1_000), { kind: 'new' })
+      const renamed = must(await changes.renameConnector('shop', 'store'))
+      assert.deepEqual(JSON.parse(renamed.document), { id: 'store', type: 'postgres', policy: 'shop' })
+      assert.deepEqual(await store.listConnectors(), [renamed])
+      assert.deepEqual((await store.findKey(keyId))?.bindings, [
+        { role: 'analyst' },
+        { role: 'auditor', connector: 'store' },
+        { role: 'operator', connector: 'store' },
+      ])
+      assert.equal(await store.findKnownObjects('shop', 1, 'store'), '["new"]')
+      assert.equal(await store.findKnownObjects('shop', 1, 'shop'), undefined)
+      assert.equal((await store.beginIdempotent({ ...claim, connector: 'store' }, 1_000)).kind, 'started')
+      must(await changes.putConnector('other', '{"id":"other"}'))
+      assert.match(refusal(await changes.renameConnector('other', 'store')), /EXISTS/)
+      assert.match(refusal(await changes.renameConnector('other', 'A')), /INVALID/)
+      assert.deepEqual(must(await changes.renameConnector('store', 'store')), renamed)
+      await store.close()
+    })
+
+    test('uses are written once a minute at most, and when the store closes', async () => {
+      const { place, store, keyId } = await withKey()
+      const reader = await openedStore(place)
+      const lastUsed = async () => (await reader.listKeys())[0]?.lastUsedAt
+      store.noteKeyUsed(keyId, time.now)
+      await store.flushLastUsed()
+      assert.equal(await lastUsed(), undefined)
+      const first = time.now
+      time.now += LAST_USED_FLUSH_INTERVAL_MS
+      const version = await versionOf(store)
+      await store.flushLastUsed()
+      assert.equal(await lastUsed(), first)
+      store.noteKeyUsed(keyId, first - 1)
+      time.now += LAST_USED_FLUSH_INTERVAL_MS
+      await store.flushLastUsed()
+      assert.equal(await lastUsed(), first, 'a use never goes back')
+      assert.equal(await versionOf(store), version)
+      store.noteKeyUsed(keyId, time.now)
+      await store.close()
+      assert.equal(await lastUsed(), time.now)
+      await reader.close()
+    })
+  })
+
+  describe(`the audit trail of changes on ${kind}`, () => {
+    const made: readonly (readonly [string, (changes: StoreChanges) => Promise<Result<unknown, StoreRefusal>>])[] = [
+      ['role.create r', (changes) => changes.createRole('r')],
+      ['identity.create bob', (changes) => changes.createIdentity('bob', ['r'], new Map([['tenant', 'secret claim']]))],
+      ['identity.set_claims bob', (changes) => changes.setClaims('bob', new Map([['tenant', 'other claim']]))],
+      ['identity.disable bob', (changes) => changes.setIdentityDisabled('bob', true)],
+      ['identity.enable bob', (changes) => changes.setIdentityDisabled('bob', false)],
+      ['binding.add bob', (changes) => changes.addBinding('bob', 'r', 'shop')],
+      ['binding.remove bob', (changes) => changes.removeBinding('bob', 'r', 'shop')],
+      ['policy.apply crm', (changes) => changes.applyPolicy('crm', '{}', new Map([['shop', '[]']]))],
+      ['policy.delete crm', (changes) => changes.deletePolicy('crm')],
+      ['connector.put shop', (changes) => changes.putConnector('shop', '{"id":"shop","password":"hidden"}')],
+      ['connector.rename shop', (changes) => changes.renameConnector('shop', 'shop2')],
+      ['connector.delete shop2', (changes) => changes.deleteConnector('shop2')],
+      ['identity.delete bob', (changes) => changes.deleteIdentity('bob')],
+      ['role.delete r', (changes) => changes.deleteRole('r', false)],
+    ]
+
+    test('every change moves the version by one and is written down with who made it, without secrets or claims', async () => {
+      const place = await fresh()
+      const store = await openedStore(place)
+      const changes = store.changes({ name: 'anna', keyId: 'abcdefghijkl', address: '10.0.0.1' })
+      for (const [entry, make] of made) {
+        const before = await store.readVersions()
+        must(await make(changes))
+        assert.deepEqual(await store.readVersions(), { ...before, change: before.change + 1 }, entry)
+        assert.equal((await pendingOf(place)).at(-1), entry)
+      }
+      const pending = await store.claimPending('g1', 100, 1_000)
+      assert.deepEqual(
+        pending.map(({ action, target }) => `${action} ${target}`),
+        made.map(([entry]) => entry),
+      )
+      assert.equal(new Set(pending.map(({ id }) => id)).size, made.length)
+      for (const { author, time: at } of pending) {
+        assert.deepEqual(author, { name: 'anna', keyId: 'abcdefghijkl', address: '10.0.0.1' })
+        assert.equal(at, time.now)
+      }
+      assert.ok(!/claim"|hidden|secret/.test(JSON.stringify(pending.map(({ detail }) => detail))))
+      assert.deepEqual(pending[7]?.detail, { version: 1, confirmed: 'shop' })
+      await store.close()
+    })
+
+    test('what changes nothing, or is refused, moves nothing and is written down nowhere', async () => {
+      const { place, store, changes, keyId } = await withKey()
+      must(await changes.revokeKey(keyId))
+      must(await changes.setIdentityDisabled('anna', true))
+      must(await changes.putConnector('shop', '{"id":"shop"}'))
+      const [versions, pending] = [await store.readVersions(), await pendingOf(place)]
+      time.now += 5
+      must(await changes.revokeKey(keyId))
+      must(await changes.setIdentityDisabled('anna', true))
+      must(await changes.setClaims('anna', new Map([['tenant', '42']])))
+      must(await changes.putConnector('shop', '{"id":"shop"}'))
+      must(await changes.renameConnector('shop', 'shop'))
+      refusal(await changes.createRole('admin'))
+      refusal(await changes.addBinding('anna', 'analyst'))
+      refusal(await changes.createKey('nobody'))
+      assert.deepEqual(await store.readVersions(), versions)
+      assert.deepEqual(await pendingOf(place), pending)
+      assert.equal((await store.findKey(keyId))?.revokedAt, time.now - 5, 'the first revocation stands')
+      await store.close()
+    })
+
+    test('a request to reload moves its own number, and is written down', async () => {
+      const place = await fresh()
+      const store = await openedStore(place)
+      await store.changes(AUTHOR).requestReload()
+      assert.deepEqual(await store.readVersions(), { change: 1, reload: 1 })
+      assert.deepEqual(await pendingOf(place), ['reload.request every instance'])
+      await store.close()
+    })
+
+    test('each change is claimed once by instances that claim at the same time, oldest first', async () => {
+      const place = await fresh()
+      const stores = await Promise.all([openedStore(place), openedStore(place)])
+      const changes = stores[0].changes(AUTHOR)
+      for (let i = 0; i < 40; i++) must(await changes.createRole(`role-${i}`))
+      const claimed: string[][] = [[], []]
+      await Promise.all(
+        stores.map(async (store, i) => {
+          for (;;) {
+            const some = await store.claimPending(`g${i}`, 3, 60_000)
+            if (some.length === 0) return
+            claimed[i]?.push(...some.map(({ target }) => target))
+            await store.settlePending(some.map(({ id }) => id))
+          }
+        }),
+      )
+      const all = claimed.flat()
+      assert.deepEqual(all.toSorted(), Array.from({ length: 40 }, (_, i) => `role-${i}`).toSorted())
+      const numbers = (names: readonly string[]) => names.map((name) => Number(name.slice('role-'.length)))
+      for (const own of claimed)
+        assert.deepEqual(
+          numbers(own),
+          numbers(own).toSorted((a, b) => a - b),
+        )
+      assert.deepEqual(await pendingOf(place), [])
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    test('a claim that was not settled in time is taken over, and settling twice is no error', async () => {
+      const place = await fresh()
+      const [one, other] = [await openedStore(place), await openedStore(place)]
+      must(await one.changes(AUTHOR).createRole('a'))
+      const [mine] = await one.claimPending('g1', 10, 1_000)
+      time.now += 999
+      assert.deepEqual(await other.claimPending('g2', 10, 1_000), [])
+      time.now += 1
+      const taken = await other.claimPending('g2', 10, 1_000)
+      assert.deepEqual(taken, [mine])
+      assert.deepEqual(await one.claimPending('g1', 10, 1_000), [])
+      const ids = taken.map(({ id }) => id)
+      await other.settlePending(ids)
+      await one.settlePending([...ids, 'change_unknown'])
+      await one.settlePending([])
+      assert.deepEqual(await pendingOf(place), [])
+      await one.close()
+      await other.close()
+    })
+  })
+
+  describe(`changes are seen by the next read on ${kind}`, () => {
+    test('a revocation, a binding and a new identity of another process', async () => {
+      const { place, store, keyId } = await withKey()
+      assert.equal((await store.findKey(keyId))?.revokedAt, undefined)
+      await otherProcess(place, { changes: [['addBinding', 'anna', 'auditor']] })
+      assert.deepEqual((await store.findKey(keyId))?.bindings, [{ role: 'analyst' }, { role: 'auditor' }])
+      await otherProcess(place, {
+        changes: [
+          ['revokeKey', keyId],
+          ['createRole', 'later'],
+        ],
+      })
+      assert.notEqual((await store.findKey(keyId))?.revokedAt, undefined)
+      assert.ok((await store.listRoles()).some(({ name }) => name === 'later'))
+      await store.close()
+    })
+
+    test('two stores that change in turn never see each other late', async () => {
+      const { place, store: a, keyId } = await withKey()
+      const b = await openedStore(place)
+      for (let i = 0; i < 20; i++) {
+        const [writer, reader] = i % 2 === 0 ? [a, b] : [b, a]
+        const role = `role-${i}`
+        must(await writer.changes(AUTHOR).createRole(role))
+        must(await writer.changes(AUTHOR).addBinding('anna', role))
+        for (const store of [reader, writer]) {
+          const record = await store.findKey(keyId)
+          assert.ok(
+            record?.bindings.some((binding) => binding.role === role),
+            role,
+          )
+        }
+      }
+      await a.close()
+      await b.close()
+    })
+
+    test('under load, every look-up that begins after a revocation was committed elsewhere sees it', async () => {
+      const place = await fresh()
+      const { store: writer } = await withKey(place)
+      const reader = await openedStore(place)
+      const changes = writer.changes(AUTHOR)
+      const keys: string[] = []
+      for (let i = 0; i < 20; i++) keys.push(must(await changes.createKey('anna')).keyId)
+      /** Key ids whose revocation has been acknowledged. */
+      const revoked = new Set<string>()
+      let looked = 0
+      let done = false
+      const look = async () => {
+        for (let i = 0; !done; i++) {
+          const keyId = keys[i % keys.length] ?? ''
+          const must_be = revoked.has(keyId)
+          const record = await reader.findKey(keyId)
+          if (must_be) assert.notEqual(record?.revokedAt, undefined)
+          looked += 1
+          if (looked % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+      const looking = Promise.all(Array.from({ length: 32 }, look))
+      for (const keyId of keys) {
+        must(await changes.revokeKey(keyId))
+        revoked.add(keyId)
+        assert.notEqual((await reader.findKey(keyId))?.revokedAt, undefined)
+      }
+      done = true
+      await looking
+      assert.ok(looked > 100)
+      await writer.close()
+      await reader.close()
+    })
+
+    test('while nothing changed, a key is the very same record: nothing is read again', async () => {
+      const { place, store, keyId } = await withKey()
+      const other = await openedStore(place)
+      const record = await store.findKey(keyId)
+      assert.equal(await store.findKey(keyId), record)
+      time.now += LAST_USED_FLUSH_INTERVAL_MS
+      other.noteKeyUsed(keyId, time.now)
+      await other.flushLastUsed()
+      assert.equal(await store.findKey(keyId), record)
+      must(await other.changes(AUTHOR).createRole('later'))
+      assert.notEqual(await store.findKey(keyId), record)
+      await store.close()
+      await other.close()
+    })
+
+    test('whoever watches is told of changes and of requests to reload by others, until they stop', async () => {
+      const place = await fresh()
+      const [watching, other] = [await openedStore(place), await openedStore(place)]
+      let seen = await watching.readVersions()
+      let told = 0
+      const end = watching.watch(async () => {
+        told += 1
+        seen = await watching.readVersions()
+      })
+      must(await other.changes(AUTHOR).createRole('a'))
+      await eventually('a change is seen', () => seen.change === 2)
+      await other.changes(AUTHOR).requestReload()
+      await eventually('a request to reload is seen', () => seen.reload === 1)
+      must(await watching.changes(AUTHOR).createRole('b'))
+      await eventually("one's own change is seen", () => seen.change === 3)
+      end()
+      end()
+      const before = told
+      must(await watching.changes(AUTHOR).createRole('c'))
+      assert.equal(await versionOf(watching), 4)
+      assert.equal(told, before)
+      await watching.close()
+      await other.close()
+    })
+  })
+
+  describe(`idempotency keys on ${kind}`, () => {
+    const CLAIM: IdempotencyClaim = {
+      identity: 'i',
+      connector: 'shop',
+      tool: 't',
+      key: 'k',
+      planHash: 'h',
+      instance: 'g/r/1',
+    }
+
+    test('a key is found started, done with its outcome, bound to its plan, and free when it changed nothing', async () => {
+      const store = await openedStore(await fresh())
+      assert.deepEqual(await store.beginIdempotent(CLAIM, 1_000), { kind: 'new' })
+      const started = { kind: 'started', instance: 'g/r/1', createdAt: time.now }
+      assert.deepEqual(await store.beginIdempotent({ ...CLAIM, instance: 'g/r/2' }, 1_000), started)
+      assert.deepEqual(await store.beginIdempotent({ ...CLAIM, planHash: 'x' }, 1_000), { kind: 'other_plan' })
+      // Nobody but the one that started it ends it.
+      await store.finishIdempotent({ ...CLAIM, instance: 'g/r/2' }, undefined)
+      assert.deepEqual(await store.beginIdempotent({ ...CLAIM, instance: 'g/r/2' }, 1_000), started)
+      await store.finishIdempotent(CLAIM, { affected: 2, keys: [{ id: '4711' }] })
+      const done = { kind: 'done', affected: 2, keys: [{ id: '4711' }] }
+      assert.deepEqual(await store.beginIdempotent(CLAIM, 1_000), done)
+      await store.finishIdempotent(CLAIM, undefined)
+      assert.deepEqual(await store.beginIdempotent(CLAIM, 1_000), done)
+      const other = { ...CLAIM, key: 'k2' }
+      await store.beginIdempotent(other, 1_000)
+      await store.finishIdempotent(other, undefined)
+      assert.deepEqual(await store.beginIdempotent(other, 1_000), { kind: 'new' })
+      assert.equal(await versionOf(store), 1)
+      await store.close()
+    })
+
+    test('what is older than the window does not count, and is forgotten', async () => {
+      const place = await fresh()
+      const store = await openedStore(place)
+      await store.beginIdempotent(CLAIM, 1_000)
+      await store.finishIdempotent(CLAIM, { affected: 1, keys: [] })
+      await store.beginIdempotent({ ...CLAIM, key: 'k2' }, 1_000)
+      time.now += 1_000
+      assert.deepEqual(await store.beginIdempotent({ ...CLAIM, planHash: 'x' }, 1_000), { kind: 'new' })
+      assert.equal((await store.beginIdempotent({ ...CLAIM, planHash: 'x' }, 1_000)).kind, 'started')
+      await store.purgeIdempotent(1_000)
+      assert.deepEqual(await place.rows('SELECT key FROM idempotency'), [['k']])
+      await store.close()
+    })
+
+    test('of many claims at once through two stores, one starts each key', async () => {
+      const place = await fresh()
+      const stores = await Promise.all([openedStore(place), openedStore(place)])
+      for (let round = 0; round < 10; round++) {
+        const found = await Promise.all(
+          Array.from({ length: 12 }, async (_, i) => {
+            const store = stores[i % 2] ?? stores[0]
+            return store.beginIdempotent({ ...CLAIM, key: `k${round}`, instance: `g/r/${i}` }, 1_000)
+          }),
+        )
+        assert.equal(found.filter((each) => each.kind === 'new').length, 1)
+        assert.equal(new Set(found.map((each) => (each.kind === 'started' ? each.instance : ''))).size, 2)
+      }
+      await Promise.all(stores.map((store) => store.close()))
+    })
+  })
+
+  describe(`making a store on ${kind}`, () => {
+    test('processes that start on a missing store at once all succeed, and make it once', async () => {
+      const place = await fresh()
+      await Promise.all(
+        Array.from({ length: 5 }, (_, i) => otherProcess(place, { changes: [['createRole', `of-${i}`]] })),
+      )
+      const store = await openedStore(place)
+      assert.equal((await store.listRoles()).length, 3 + 5)
+      assert.deepEqual(await store.readVersions(), { change: 6, reload: 0 })
+      await store.close()
+    })
+  })
+}

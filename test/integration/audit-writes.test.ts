@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import Database from 'better-sqlite3'
 import type { AuditEntry } from '../../src/core/audit-entry.js'
-import { monotonicMs } from '../../src/core/clock.js'
 import { parsePolicy } from '../../src/policy/policy-document.js'
-import { ConnectorSupervisor } from '../../src/threads/connector-supervisor.js'
 import { Gate } from '../../src/threads/gate.js'
 import type { IntentVerdict, OutcomeMessage } from '../../src/threads/messages.js'
 import { chainOf } from '../support/chain-of.js'
@@ -23,6 +21,7 @@ import {
 import { holdNotes } from '../support/hold.js'
 import { HOLD } from '../support/notes.js'
 import { EMBEDDED, eventually, READER, type TestDatabase } from '../support/postgres.js'
+import { superviseAlone } from '../support/supervisor.js'
 
 /** A row whose note is `held` is written only when the test lets go of the lock. */
 const SETUP = `
@@ -351,14 +350,7 @@ test('kill -9 with a change in the database: the next start says unknown, and it
 async function supervised() {
   const database = await (await EMBEDDED.start()).createDatabase(SETUP, GRANTS)
   const document = JSON.stringify(must(parsePolicy(POLICY)))
-  const supervisor = new ConnectorSupervisor(database.reader(), {
-    observe: () => {},
-    nowMs: monotonicMs,
-    random: Math.random,
-    readPolicy: () => ({ document, version: 1 }),
-    confirm: () => {},
-    gate: new Gate(4),
-  })
+  const supervisor = superviseAlone(database.reader(), document, new Gate(4))
   await supervisor.whenSettled()
   const identity = { id: 'a', name: 'anna', roles: ['clerk'], claims: new Map() }
   /** Settles when the call is announced. */

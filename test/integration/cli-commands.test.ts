@@ -236,6 +236,7 @@ test('config schema prints the JSON Schema and needs no configuration', () => {
     'audit',
     'auth',
     'connectors',
+    'connectors_dir',
     'idempotency',
     'server',
   ])

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { monotonicMs } from '../../src/core/clock.js'
 import type { Identity } from '../../src/core/identity.js'
 import { parsePolicy } from '../../src/policy/policy-document.js'
-import { ConnectorSupervisor } from '../../src/threads/connector-supervisor.js'
+import type { ConnectorSupervisor } from '../../src/threads/connector-supervisor.js'
 import { Gate } from '../../src/threads/gate.js'
 import { must } from '../support/gateway.js'
 import { EMBEDDED, eventually, type SettingsOverrides } from '../support/postgres.js'
+import { superviseAlone } from '../support/supervisor.js'
 
 const SETUP = `
 CREATE TABLE items (id integer PRIMARY KEY, name text NOT NULL);
@@ -19,14 +19,7 @@ async function supervised(overrides: SettingsOverrides) {
   const server = await EMBEDDED.start()
   const database = await server.createDatabase(SETUP)
   const document = JSON.stringify(must(parsePolicy(POLICY)))
-  const supervisor = new ConnectorSupervisor(database.reader(overrides), {
-    observe: () => {},
-    nowMs: monotonicMs,
-    random: Math.random,
-    readPolicy: () => ({ document, version: 1 }),
-    confirm: () => {},
-    gate: new Gate(4),
-  })
+  const supervisor = superviseAlone(database.reader(overrides), document, new Gate(4))
   await supervisor.whenSettled()
   assert.equal(supervisor.mode, 'ready')
   const read = (id: number): Promise<string> =>
@@ -89,17 +82,7 @@ test('connectors that introspect at once wait for each other, and none keeps its
   const server = await EMBEDDED.start()
   const document = JSON.stringify(must(parsePolicy(POLICY)))
   const databases = await Promise.all(Array.from({ length: 4 }, () => server.createDatabase(SETUP)))
-  const supervisors = databases.map(
-    (database) =>
-      new ConnectorSupervisor(database.reader(), {
-        observe: () => {},
-        nowMs: monotonicMs,
-        random: Math.random,
-        readPolicy: () => ({ document, version: 1 }),
-        confirm: () => {},
-        gate,
-      }),
-  )
+  const supervisors = databases.map((database) => superviseAlone(database.reader(), document, gate))
   let most = 0
   const watch = setInterval(() => {
     most = Math.max(most, supervisors.filter((each) => threads(each) > 0).length)
@@ -109,4 +92,68 @@ test('connectors that introspect at once wait for each other, and none keeps its
   assert.ok(supervisors.every((supervisor) => supervisor.mode === 'ready'))
   assert.ok(most <= 2, `${most} connectors had a thread at once`)
   await Promise.all(supervisors.map((supervisor) => supervisor.stop(5_000)))
+})
+
+test('a connector without a thread judges no call by what it had before it is asked to prepare again', async () => {
+  const server = await EMBEDDED.start()
+  const database = await server.createDatabase(SETUP)
+  const policies = [POLICY, POLICY.replace('items: }', 'items: { mask: [name] } }')].map((text) =>
+    JSON.stringify(must(parsePolicy(text))),
+  )
+  let current = 0
+  const gate = new Gate(1)
+  const supervisor = superviseAlone(
+    database.reader({ pool: { idleTimeoutMs: 1 } }),
+    () => policies[current] ?? '',
+    gate,
+  )
+  await supervisor.whenSettled()
+  await eventually('the thread is gone', () => threads(supervisor) === 0)
+  const codeOf = (id: string): { readonly ended: Promise<string>; readonly callId: number } => {
+    let callId = 0
+    const ended = new Promise<string>((resolve) => {
+      const args = { columns: ['name'], limit: 1 }
+      const listener = {
+        announced: () => {},
+        ended: (outcome: { readonly code: string }) => resolve(outcome.code),
+      }
+      callId = supervisor.call({ auditId: id, identity: READER, tool: 'search_items', args }, listener)
+    })
+    return { ended, callId }
+  }
+  // Others are being prepared: its own turn comes later.
+  let leave = () => {}
+  gate.enter((left) => {
+    leave = left
+  })
+  current = 1
+  const refreshed = supervisor.refresh()
+  const [first, unwanted] = [codeOf('a'), codeOf('b')]
+  assert.equal(supervisor.inFlight, 2)
+  supervisor.cancel(unwanted.callId)
+  assert.equal(await unwanted.ended, 'CANCELLED')
+  leave()
+  assert.equal(await first.ended, 'ARGUMENT_COLUMN')
+  assert.equal((await refreshed).kind, 'reloaded')
+  assert.equal(supervisor.inFlight, 0)
+  await supervisor.stop(5_000)
+})
+
+test('who is called is prepared before those that nobody calls', () => {
+  const gate = new Gate(1)
+  const passed: string[] = []
+  const leaves: (() => void)[] = []
+  const enter = (name: string, hurried = false) =>
+    gate.enter((leave) => {
+      passed.push(name)
+      leaves.push(leave)
+    }, hurried)
+  enter('first')
+  enter('idle')
+  const called = enter('called')
+  enter('busy', true)
+  called.hurry()
+  called.hurry()
+  for (let n = 0; n < 4; n++) leaves[n]?.()
+  assert.deepEqual(passed, ['first', 'busy', 'called', 'idle'])
 })

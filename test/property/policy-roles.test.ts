@@ -3,14 +3,17 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { READ_OPERATIONS } from '../../src/core/access.js'
 import type { Identity } from '../../src/core/identity.js'
-import { ROW_CAP } from '../../src/core/limits.js'
-import type { Filter, Scope } from '../../src/core/plan.js'
+import { REQUIRE_INDEX_ABOVE_ROWS, ROW_CAP } from '../../src/core/limits.js'
+import type { QueryPlan } from '../../src/core/plan.js'
+import { catalogName } from '../../src/core/schema-model.js'
 import type { PolicyEngine } from '../../src/policy/policy-engine.js'
+import { aggregatePlan, filter, searchPlan } from '../support/plans.js'
 import {
   type ModelCaller,
   type ModelCatalogTable,
   type ModelClaims,
   type ModelFilter,
+  type ModelLimits,
   type ModelPolicy,
   type ModelRole,
   type ModelRow,
@@ -18,16 +21,46 @@ import {
   PolicyModel,
 } from '../support/policy-model.js'
 import { compiled, PAYROLL, refOf, schemaOf, tableOf } from '../support/policy-schema.js'
+import { keeps } from '../support/scope-rows.js'
 
-/** Two tables, few columns and few values, so that generated rules meet each other. */
-const CATALOG: Readonly<Record<'s.a' | 's.b', ModelCatalogTable>> = {
-  's.a': { columns: { id: 'integer', kind: 'text', owner: 'integer' }, key: ['id'] },
-  's.b': { columns: { x: 'integer', y: 'integer', z: 'text' }, key: ['x', 'y'] },
+/** Three tables, few columns and few values, so that generated rules meet each other; rows hang on those of the next table. */
+const CATALOG: Readonly<Record<'s.a' | 's.b' | 's.c', ModelCatalogTable>> = {
+  's.a': {
+    columns: { id: 'integer', kind: 'text', owner: 'integer' },
+    key: ['id'],
+    leading: ['id', 'kind'],
+    rows: 2_000_000,
+    references: [{ columns: ['owner'], table: 's.b', referencedColumns: ['x'] }],
+  },
+  's.b': {
+    columns: { x: 'integer', y: 'integer', z: 'text' },
+    key: ['x', 'y'],
+    references: [{ columns: ['y', 'z'], table: 's.c', referencedColumns: ['n', 't'] }],
+  },
+  's.c': { columns: { n: 'integer', t: 'text' }, key: ['n', 't'] },
 }
-const TABLES = ['s.a', 's.b'] as const
+const TABLES = ['s.a', 's.b', 's.c'] as const
 type TableName = (typeof TABLES)[number]
 const SCHEMA = schemaOf(
-  ...TABLES.map((table) => tableOf('s', table.slice(2), { columns: CATALOG[table].columns, key: CATALOG[table].key })),
+  ...TABLES.map((table) => {
+    const { columns, key, leading = [], rows, references = [] } = CATALOG[table]
+    const foreignKeys = references.map((reference) => ({
+      columns: reference.columns,
+      references: ['s', reference.table.slice(2)] as const,
+      referencedColumns: reference.referencedColumns,
+    }))
+    const indexes = leading.map((column) => ({
+      name: catalogName(`by_${column}`),
+      columns: [column, 'owner'].map(catalogName),
+      unique: false,
+      partial: false,
+    }))
+    return {
+      ...tableOf('s', table.slice(2), { columns, key, foreignKeys }),
+      indexes,
+      ...(rows === undefined ? {} : { rowEstimate: rows }),
+    }
+  }),
 )
 const refTo = (table: TableName) => refOf('s', table.slice(2))
 
@@ -68,8 +101,26 @@ function filterOn(table: TableName): fc.Arbitrary<ModelFilter> {
   })
 }
 
-const filtersOn = (table: TableName) => fc.array(filterOn(table), { minLength: 1, maxLength: 2 })
+/** That the parent is in scope, where the table has a parent; the columns of its key in any order. */
+function filtersOn(table: TableName): fc.Arbitrary<readonly ModelFilter[]> {
+  const own = fc.array(filterOn(table), { minLength: 1, maxLength: 2 })
+  const [reference] = CATALOG[table].references ?? []
+  if (reference === undefined) return own
+  const { columns } = reference
+  const parent = fc
+    .shuffledSubarray([...columns], { minLength: columns.length })
+    .map((named): ModelFilter => ({ parent: named }))
+  return fc.oneof(
+    { weight: 2, arbitrary: own },
+    parent.map((filter) => [filter]),
+    fc.tuple(parent, own).map(([filter, others]) => [...others, filter]),
+  )
+}
 const cap = fc.integer({ min: 1, max: 500 })
+const large = fc.constantFrom(100, 200, 5_000_000)
+/** Small enough that some roles come to agree. */
+const size = fc.integer({ min: 1, max: 4 })
+const limits = partly<ModelLimits>(fc.record({ row_cap: cap, min_group_size: size, require_index_above_rows: large }))
 
 function tablePolicy(table: TableName): fc.Arbitrary<ModelTable> {
   const hidden = fc.oneof(
@@ -77,31 +128,30 @@ function tablePolicy(table: TableName): fc.Arbitrary<ModelTable> {
     someColumns(table).map((mask) => ({ mask })),
     someColumns(table).map((columns) => ({ columns })),
   )
-  const rest = partly<Pick<ModelTable, 'aggregate' | 'row_filter' | 'row_cap'>>(
+  const rest = partly<Pick<ModelTable, 'aggregate' | 'row_filter'>>(
     fc.record({
       aggregate: fc.oneof(
         fc.boolean(),
         someColumns(table).map((columns) => ({ columns })),
       ),
       row_filter: filtersOn(table),
-      row_cap: cap,
     }),
   )
-  return fc.tuple(hidden, rest).map(([some, others]) => ({ ...some, ...others }))
+  return fc.tuple(hidden, rest, limits).map(([some, others, own]) => ({ ...some, ...others, ...own }))
 }
 
 const grant = fc.subarray(['*', ...TABLES], { minLength: 1, maxLength: 2 })
 const role: fc.Arbitrary<ModelRole> = fc
   .tuple(
-    partly<Pick<ModelRole, 'read' | 'aggregate' | 'row_cap'>>(
-      fc.record({ read: grant, aggregate: grant, row_cap: cap }),
-    ),
+    partly<Pick<ModelRole, 'read' | 'aggregate'>>(fc.record({ read: grant, aggregate: grant })),
+    limits,
     fc.option(grant, { freq: 6, nil: undefined }),
-    partly(fc.record({ 's.a': someColumns('s.a'), 's.b': someColumns('s.b') })),
-    partly(fc.record({ 's.a': filtersOn('s.a'), 's.b': filtersOn('s.b') })),
+    partly(fc.record({ 's.a': someColumns('s.a'), 's.b': someColumns('s.b'), 's.c': someColumns('s.c') })),
+    partly(fc.record({ 's.a': filtersOn('s.a'), 's.b': filtersOn('s.b'), 's.c': filtersOn('s.c') })),
   )
-  .map(([grants, deny, mask, row_filter]) => ({
+  .map(([grants, own, deny, mask, row_filter]) => ({
     ...grants,
+    ...own,
     ...(deny === undefined || deny.includes('*') ? {} : { deny }),
     mask,
     row_filter,
@@ -109,10 +159,10 @@ const role: fc.Arbitrary<ModelRole> = fc
 
 const policyArbitrary: fc.Arbitrary<ModelPolicy> = fc.record({
   version: fc.constant(1 as const),
-  defaults: partly(fc.record({ row_cap: cap })),
-  tables: fc.record({ 's.a': tablePolicy('s.a'), 's.b': tablePolicy('s.b') }),
+  defaults: limits,
+  tables: fc.record({ 's.a': tablePolicy('s.a'), 's.b': tablePolicy('s.b'), 's.c': tablePolicy('s.c') }),
   roles: fc.record({ r1: role, r2: role, r3: role }),
-  identities: partly(fc.record({ ann: fc.record({ row_cap: cap }) })),
+  identities: partly(fc.record({ ann: limits })),
 })
 
 const claimValue = fc.oneof(
@@ -148,29 +198,9 @@ function engineFor(policy: ModelPolicy): PolicyEngine {
   return engine
 }
 
-/** What the database would keep: the meaning of a scope over canonical values. */
-function keeps(scope: Scope, row: ModelRow): boolean {
-  const holds = (filter: Filter) => filterHolds(filter, row)
-  return scope.all.every(holds) && (scope.any?.some((group) => group.every(holds)) ?? true)
-}
-
-function filterHolds(filter: Filter, row: ModelRow): boolean {
-  const value = row[filter.column] ?? null
-  if (!('value' in filter || 'values' in filter)) return (value === null) === (filter.op === 'is_null')
-  if (value === null) return false
-  if (filter.op === 'in') return filter.values.includes(String(value))
-  const bound = typeof value === 'number' ? Number(filter.value) : filter.value
-  const compared: Readonly<Record<string, boolean>> = {
-    eq: value === bound,
-    neq: value !== bound,
-    gt: value > bound,
-    gte: value >= bound,
-    lt: value < bound,
-    lte: value <= bound,
-  }
-  const held = compared[filter.op]
-  assert.ok(held !== undefined, filter.op)
-  return held
+/** The operator on some column that it fits. */
+function opOn(op: 'eq' | 'neq' | 'gt' | 'is_null' | 'not_null') {
+  return fc.constantFrom('id', 'kind', 'owner').map((column) => ({ column, op }))
 }
 
 const RUNS = { numRuns: 1_500 }
@@ -215,15 +245,16 @@ test('columns are visible to every combination of roles exactly as the product s
 })
 
 test('row scope keeps exactly the rows that the product says, and refuses exactly where claims leave none', () => {
-  const seen = { kept: 0, left: 0, refused: 0 }
+  const seen = { kept: 0, left: 0, refused: 0, byParent: 0 }
   const rows = fc.record({
     's.a': fc.array(rowOf('s.a'), { minLength: 4, maxLength: 8 }),
     's.b': fc.array(rowOf('s.b'), { minLength: 4, maxLength: 8 }),
+    's.c': fc.array(rowOf('s.c'), { minLength: 4, maxLength: 8 }),
   })
   fc.assert(
     fc.property(policyArbitrary, callerArbitrary, rows, (policy, caller, data) => {
       const engine = engineFor(policy)
-      const model = new PolicyModel(policy, CATALOG)
+      const model = new PolicyModel(policy, CATALOG, data)
       for (const table of TABLES) {
         for (const operation of READ_OPERATIONS) {
           if (!model.allowed(caller, table, operation)) continue
@@ -233,15 +264,16 @@ test('row scope keeps exactly the rows that the product says, and refuses exactl
           if (!scope.ok) seen.refused += 1
           for (const row of data[table]) {
             const expected = model.inScope(caller, table, operation, row)
-            assert.equal(scope.ok && keeps(scope.value, row), expected)
+            assert.equal(scope.ok && keeps(scope.value, row, data), expected)
             seen[expected ? 'kept' : 'left'] += 1
+            if (expected && scope.ok && scope.value.all.some(({ op }) => op === 'parent')) seen.byParent += 1
           }
         }
       }
     }),
     RUNS,
   )
-  assert.ok(Math.min(seen.kept, seen.left, seen.refused) > 100, `every answer is reached: ${JSON.stringify(seen)}`)
+  assert.ok(Math.min(...Object.values(seen)) > 100, `every answer is reached: ${JSON.stringify(seen)}`)
 })
 
 test('the row cap is the most specific one, and the largest among granting roles', () => {
@@ -251,9 +283,81 @@ test('the row cap is the most specific one, and the largest among granting roles
       const model = new PolicyModel(policy, CATALOG)
       for (const table of TABLES) {
         if (!READ_OPERATIONS.some((operation) => model.allowed(caller, table, operation))) continue
-        assert.equal(engine.rowCap(identityOf(caller), refTo(table)), model.rowCap(caller, table, ROW_CAP))
+        assert.equal(engine.rowCap(identityOf(caller), refTo(table)), model.largest('row_cap', caller, table, ROW_CAP))
+        assert.equal(
+          engine.limits(identityOf(caller), refTo(table)).indexRequiredAboveRows,
+          model.largest('require_index_above_rows', caller, table, REQUIRE_INDEX_ABOVE_ROWS),
+        )
       }
     }),
     RUNS,
   )
+})
+
+test('a group size is the most specific one, and among granting roles that of one which gives all that the caller has', () => {
+  const seen = { smallest: 0, largest: 0 }
+  fc.assert(
+    fc.property(policyArbitrary, callerArbitrary, (policy, caller) => {
+      const engine = engineFor(policy)
+      const model = new PolicyModel(policy, CATALOG)
+      for (const table of TABLES) {
+        if (!model.allowed(caller, table, 'aggregate')) continue
+        const expected = model.groupSize(caller, table)
+        const actual = engine.limits(identityOf(caller), refTo(table)).minGroupSize
+        assert.equal(actual, expected)
+        const sizes = model.granting(caller, table, 'aggregate').map((role) => role.min_group_size ?? expected)
+        if (actual < Math.max(...sizes)) seen.smallest += 1
+        if (actual > Math.min(...sizes)) seen.largest += 1
+        // No call of the caller's is answered in smaller groups than some role by itself would answer it in.
+        const alone = policy.identities?.[caller.name]?.min_group_size === undefined
+        const smaller = caller.roles.some((name) => {
+          const only = { ...caller, roles: [name] }
+          return model.allowed(only, table, 'aggregate') && model.groupSize(only, table) <= actual
+        })
+        assert.ok(!alone || smaller)
+      }
+    }),
+    RUNS,
+  )
+  assert.ok(Math.min(seen.smallest, seen.largest) > 20, JSON.stringify(seen))
+})
+
+test('a large table is searched and aggregated where an index is used, and refused elsewhere, exactly as the product says', () => {
+  const seen = { refused: 0, served: 0 }
+  const planned = fc.record({
+    operation: fc.constantFrom('search' as const, 'aggregate' as const),
+    filters: fc.array(fc.constantFrom('eq', 'neq', 'gt', 'is_null', 'not_null').chain(opOn), { maxLength: 2 }),
+    first: fc.option(fc.constantFrom('id', 'kind', 'owner'), { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(policyArbitrary, callerArbitrary, planned, (policy, caller, wanted) => {
+      const engine = engineFor(policy)
+      const model = new PolicyModel(policy, CATALOG)
+      const { operation } = wanted
+      if (!model.allowed(caller, 's.a', operation) || !model.claimsSuffice(caller, 's.a', operation)) return
+      const shows = (column: string | undefined) => model.shows(caller, 's.a', operation, column ?? '')
+      const filters = wanted.filters.filter(({ column }) => shows(column))
+      const first = shows(wanted.first) ? wanted.first : undefined
+      const [shown = 'id'] = model.columnsShown(caller, 's.a', operation)
+      const table = SCHEMA.tables[0]
+      assert.ok(table)
+      const kept = filters.map(({ column, op }) => filter(column, op, '1'))
+      const plan =
+        operation === 'search'
+          ? searchPlan(table, { columns: [shown], filters: kept, order: first === undefined ? [] : [first], limit: 1 })
+          : aggregatePlan(table, { metrics: [{ fn: 'count' }], filters: kept, limit: 1 })
+      const refused = model.lacksIndex(
+        caller,
+        's.a',
+        operation,
+        { filters, ...(first === undefined ? {} : { first }) },
+        REQUIRE_INDEX_ABOVE_ROWS,
+      )
+      const judged = engine.validate<QueryPlan>(plan, identityOf(caller))
+      assert.equal(judged.ok ? 'OK' : judged.error.code, refused ? 'ARGUMENT_UNINDEXED' : 'OK')
+      seen[refused ? 'refused' : 'served'] += 1
+    }),
+    RUNS,
+  )
+  assert.ok(Math.min(seen.refused, seen.served) > 20, JSON.stringify(seen))
 })

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { WRITE_OPERATIONS } from '../../src/core/access.js'
 import type { Identity } from '../../src/core/identity.js'
-import type { Filter, MutationPlan, Scope } from '../../src/core/plan.js'
+import type { MutationPlan } from '../../src/core/plan.js'
 import { catalogName } from '../../src/core/schema-model.js'
 import type { PolicyEngine } from '../../src/policy/policy-engine.js'
 import {
@@ -21,20 +21,32 @@ import {
   PolicyModel,
 } from '../support/policy-model.js'
 import { compiled, refOf, schemaOf, tableOf } from '../support/policy-schema.js'
+import { keeps } from '../support/scope-rows.js'
 
-/** One table is enough: what one table's roles come to depends on no other. */
+/** One table is enough, and one that its rows hang on: what a table's roles come to depends on no other. */
 const TABLE = 's.a'
 const REF = refOf('s', 'a')
-const CATALOG: Readonly<Record<typeof TABLE, ModelCatalogTable>> = {
+const PARENT = 's.p'
+const CATALOG: Readonly<Record<typeof TABLE | typeof PARENT, ModelCatalogTable>> = {
   's.a': {
     columns: { id: 'integer', kind: 'text', owner: 'integer', mark: 'text' },
     key: ['id'],
     required: ['owner'],
+    references: [{ columns: ['owner'], table: PARENT, referencedColumns: ['k'] }],
   },
+  's.p': { columns: { k: 'integer', t: 'text' }, key: ['k'] },
 }
 const COLUMNS = Object.entries(CATALOG[TABLE].columns)
 const NAMES = COLUMNS.map(([name]) => name)
-const SCHEMA = schemaOf(tableOf('s', 'a', { columns: CATALOG[TABLE].columns, key: ['id'], notNull: ['owner'] }))
+const SCHEMA = schemaOf(
+  tableOf('s', 'a', {
+    columns: CATALOG[TABLE].columns,
+    key: ['id'],
+    notNull: ['owner'],
+    foreignKeys: [{ columns: ['owner'], references: ['s', 'p'], referencedColumns: ['k'] }],
+  }),
+  tableOf('s', 'p', { columns: CATALOG[PARENT].columns, key: ['k'] }),
+)
 
 const NUMBERS = [0, 1, 2] as const
 const TEXTS = ['p', 'q'] as const
@@ -57,20 +69,25 @@ const seldom = <T>(arbitrary: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T | und
   fc.oneof({ weight, arbitrary: fc.constant(undefined) }, arbitrary)
 
 const someColumns = fc.subarray(NAMES, { minLength: 1 })
-const filter: fc.Arbitrary<ModelFilter> = fc.constantFrom(...COLUMNS).chain(([column, type]) =>
-  fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        column: fc.constant(column),
-        op: fc.constantFrom('eq', 'neq', 'lt', 'gte'),
-        value: fc.oneof({ weight: 2, arbitrary: literalOf(type) }, claim),
-      }),
-    },
-    fc.record({ column: fc.constant(column), op: fc.constantFrom('is_null', 'not_null') }),
-  ),
+const filterAmong = (columns: readonly (readonly [string, 'integer' | 'text'])[]): fc.Arbitrary<ModelFilter> =>
+  fc.constantFrom(...columns).chain(([column, type]) =>
+    fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          column: fc.constant(column),
+          op: fc.constantFrom('eq', 'neq', 'lt', 'gte'),
+          value: fc.oneof({ weight: 2, arbitrary: literalOf(type) }, claim),
+        }),
+      },
+      fc.record({ column: fc.constant(column), op: fc.constantFrom('is_null', 'not_null') }),
+    ),
+  )
+const filters = fc.array(
+  fc.oneof({ weight: 3, arbitrary: filterAmong(COLUMNS) }, fc.constant<ModelFilter>({ parent: ['owner'] })),
+  { minLength: 1, maxLength: 2 },
 )
-const filters = fc.array(filter, { minLength: 1, maxLength: 2 })
+const parentFilters = fc.array(filterAmong(Object.entries(CATALOG[PARENT].columns)), { minLength: 1, maxLength: 2 })
 
 const preset = fc
   .uniqueArray(fc.constantFrom(...COLUMNS), { maxLength: 2, selector: ([name]) => name })
@@ -117,17 +134,27 @@ const role: fc.Arbitrary<ModelRole> = fc
     seldom(fc.constant([TABLE]), 12),
     seldom(someColumns, 2),
     seldom(filters, 1),
+    seldom(parentFilters, 1),
   )
-  .map(([grants, deny, mask, row_filter]) => ({
+  .map(([grants, deny, mask, row_filter, ofParents]) => ({
     ...grants,
     ...(deny === undefined ? {} : { deny }),
     ...(mask === undefined ? {} : { mask: { [TABLE]: mask } }),
-    ...(row_filter === undefined ? {} : { row_filter: { [TABLE]: row_filter } }),
+    row_filter: {
+      ...(row_filter === undefined ? {} : { [TABLE]: row_filter }),
+      ...(ofParents === undefined ? {} : { [PARENT]: ofParents }),
+    },
   }))
 
 const policyArbitrary: fc.Arbitrary<ModelPolicy> = fc.record({
   version: fc.constant(1 as const),
-  tables: fc.record({ 's.a': tablePolicy }),
+  tables: fc.record({
+    's.a': tablePolicy,
+    's.p': partly<Pick<ModelTable, 'row_filter' | 'soft_delete'>>(
+      fc.record({ row_filter: parentFilters, soft_delete: fc.constant({ column: 't', value: 'p' }) }),
+      3,
+    ),
+  }),
   roles: fc.record({ r1: role, r2: role, r3: role }),
   identities: fc.constantFrom<NonNullable<ModelPolicy['identities']>>({}, { robot: { read_only: true } }),
 })
@@ -147,6 +174,11 @@ const rowsArbitrary: fc.Arbitrary<readonly ModelRow[]> = fc.array(
   { minLength: 4, maxLength: 8 },
 )
 
+const parentsArbitrary: fc.Arbitrary<readonly ModelRow[]> = fc.array(
+  fc.record({ k: fc.constantFrom(...NUMBERS), t: fc.option(fc.constantFrom(...TEXTS), { nil: null }) }),
+  { maxLength: 4 },
+)
+
 function identityOf(caller: ModelCaller): Identity {
   return { id: caller.name, name: caller.name, roles: caller.roles, claims: new Map(Object.entries(caller.claims)) }
 }
@@ -159,28 +191,6 @@ function engineFor(policy: ModelPolicy): PolicyEngine {
     [],
   )
   return engine
-}
-
-/** What the database would keep: the meaning of a scope over canonical values. */
-function keeps(scope: Scope, row: ModelRow): boolean {
-  const holds = (each: Filter) => filterHolds(each, row)
-  return scope.all.every(holds) && (scope.any?.some((group) => group.every(holds)) ?? true)
-}
-
-function filterHolds(each: Filter, row: ModelRow): boolean {
-  const value = row[each.column] ?? null
-  if (!('value' in each)) return (value === null) === (each.op === 'is_null')
-  if (value === null) return false
-  const bound = typeof value === 'number' ? Number(each.value) : each.value
-  const compared: Readonly<Record<string, boolean>> = {
-    eq: value === bound,
-    neq: value !== bound,
-    lt: value < bound,
-    gte: value >= bound,
-  }
-  const held = compared[each.op]
-  assert.ok(held !== undefined, each.op)
-  return held
 }
 
 /** A plan that sets every column in `values`, with a text that every type of the catalog takes. */
@@ -273,9 +283,10 @@ test('columns that may be set, must be set and may be expected are exactly those
 test('rows that a mutation may touch, and may leave behind, are exactly those the product says', () => {
   const seen = { kept: 0, left: 0, written: 0, spoilt: 0, refused: 0 }
   fc.assert(
-    fc.property(policyArbitrary, callerArbitrary, rowsArbitrary, (policy, caller, rows) => {
+    fc.property(policyArbitrary, callerArbitrary, rowsArbitrary, parentsArbitrary, (policy, caller, rows, parents) => {
+      const contents = { [PARENT]: parents }
       const engine = engineFor(policy)
-      const model = new PolicyModel(policy, CATALOG)
+      const model = new PolicyModel(policy, CATALOG, contents)
       for (const operation of WRITE_OPERATIONS) {
         if (!model.allowed(caller, TABLE, operation)) continue
         const plan = planOf(operation, settableBy(model, caller, operation))
@@ -288,9 +299,9 @@ test('rows that a mutation may touch, and may leave behind, are exactly those th
         const { scope, writtenScope } = result.value
         for (const row of rows) {
           const inScope = model.inScope(caller, TABLE, operation, row)
-          assert.equal(keeps(scope, row), inScope)
+          assert.equal(keeps(scope, row, contents), inScope)
           const mayBe = model.mayBeWritten(caller, TABLE, operation, row)
-          assert.equal(keeps(writtenScope, row), mayBe)
+          assert.equal(keeps(writtenScope, row, contents), mayBe)
           seen[inScope ? 'kept' : 'left'] += 1
           seen[mayBe ? 'written' : 'spoilt'] += 1
         }
@@ -304,9 +315,10 @@ test('rows that a mutation may touch, and may leave behind, are exactly those th
 test('what a mutation tells of a row is no more than get tells of it', () => {
   const seen = { told: 0, silent: 0 }
   fc.assert(
-    fc.property(policyArbitrary, callerArbitrary, rowsArbitrary, (policy, caller, rows) => {
+    fc.property(policyArbitrary, callerArbitrary, rowsArbitrary, parentsArbitrary, (policy, caller, rows, parents) => {
+      const contents = { [PARENT]: parents }
       const engine = engineFor(policy)
-      const model = new PolicyModel(policy, CATALOG)
+      const model = new PolicyModel(policy, CATALOG, contents)
       const access = engine.rights(identityOf(caller)).byToolBase.get('a')
       for (const operation of ['update', 'soft_delete'] as const) {
         const write = access?.writes[operation]

@@ -59,6 +59,40 @@ test('every name reads back as itself in every quoting style', () => {
   )
 })
 
+/** Reads one literal as an engine would, whatever the server's settings take backslashes for. */
+const READ_LITERAL: Readonly<Record<SqlStyle['quoting'], (text: string) => string | undefined>> = {
+  double: (text) => {
+    const [, escapes, held] = /^(E?)'((?:[^']|'')*)'$/su.exec(text) ?? []
+    if (held === undefined) return undefined
+    const read = held.replaceAll("''", "'")
+    // Without the mark, a setting of the server's would decide what a backslash is.
+    if (escapes === '') return read.includes('\\') ? undefined : read
+    return unescaped(read)
+  },
+  backtick: (text) => {
+    const [, held] = /^'((?:[^']|'')*)'$/su.exec(text) ?? []
+    return held === undefined ? undefined : unescaped(held.replaceAll("''", "'"))
+  },
+  bracket: (text) => /^N'((?:[^']|'')*)'$/su.exec(text)?.[1]?.replaceAll("''", "'"),
+}
+
+function unescaped(text: string): string | undefined {
+  const pairs = text.replaceAll('\\\\', '')
+  return pairs.includes('\\') ? undefined : text.replaceAll('\\\\', '\\')
+}
+
+test('every name, and every table with its schema, reads back as itself from a text', () => {
+  fc.assert(
+    fc.property(name, name, fc.constantFrom('double', 'backtick', 'bracket'), (schema, table, quoting) => {
+      const writer = () => new SqlWriter({ quoting, placeholders: 'dollar', paramsMax: 1 })
+      assert.equal(READ_LITERAL[quoting](writer().nameText(catalogName(table)).finish([]).text), table)
+      const ref = { schema: catalogName(schema), name: catalogName(table) }
+      const read = READ_LITERAL[quoting](writer().tableText(ref).finish([]).text)
+      assert.equal(read, writer().table(ref).finish([]).text)
+    }),
+  )
+})
+
 /** How an engine's statements look once their names are taken out. */
 interface Look {
   readonly quoting: SqlStyle['quoting']

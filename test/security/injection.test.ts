@@ -42,7 +42,7 @@ const LONE_BACKSLASH = /(?<!\\)(?:\\\\)*\\$/
 
 /** Strings that a dialect's own text holds, so that a statement with one of them need not have it from the caller. */
 const OWN_TEXT: PerEngine<ReadonlySet<string>> = {
-  postgres: new Set(['%', '$1', '"']),
+  postgres: new Set(['%', '$1', '"', "'"]),
   mysql: new Set(['?', "'"]),
   sqlserver: new Set(["'", "''"]),
 }

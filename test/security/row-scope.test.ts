@@ -41,6 +41,10 @@ ${TENANTS.map(
 CREATE TABLE marks (id int PRIMARY KEY, tenant ${exactText(engine)}, level int);
 INSERT INTO marks SELECT id, tenant, level FROM notes;
 INSERT INTO marks VALUES (9001, NULL, 1);
+CREATE TABLE replies (id int PRIMARY KEY, note_id int, CONSTRAINT replies_note FOREIGN KEY (note_id) REFERENCES notes (id));
+INSERT INTO replies SELECT id, id FROM notes;
+INSERT INTO replies SELECT id + 10000, id FROM notes;
+INSERT INTO replies VALUES (99001, NULL);
 ${forEngine({ postgres: 'ANALYZE notes, marks', mysql: 'ANALYZE TABLE notes, marks', sqlserver: 'EXEC sp_updatestats' }, engine)};
 `
 }
@@ -52,6 +56,7 @@ tables:
     mask: [hidden]
     row_filter: [{ column: tenant, op: eq, value: { claim: tenant } }]
   public.marks: {}
+  public.replies: { row_filter: [{ parent: [note_id] }] }
 roles:
   reader: { read: ['*'], row_filter: { public.marks: [{ column: tenant, op: in, values: { claim: tenants } }] } }
   low: { read: [public.marks], row_filter: { public.marks: [{ column: level, op: lt, value: { claim: level } }] } }
@@ -196,6 +201,29 @@ for (const engine of ENGINES) {
       }
     })
 
+    test('a row hangs on another whatever is asked of it: without one in scope it does not exist', async () => {
+      for (const tenant of TENANTS) {
+        const first = TENANTS.indexOf(tenant) * 1_000 + 1
+        assert.equal(await count(tenant, 'aggregate_replies'), ROWS_PER_TENANT * 2)
+        assert.equal((await rows(tenant, 'search_replies', { limit: 100 })).row_count, ROWS_PER_TENANT * 2)
+        const least = await rows(tenant, 'aggregate_replies', { metrics: [{ fn: 'min', column: 'note_id' }] })
+        assert.deepEqual(Object.values(least.rows[0] ?? {}), [first])
+        for (const filters of [
+          [{ column: 'note_id', op: 'is_null' }],
+          [{ column: 'note_id', op: 'gte', value: first + 1_000 - 1 }],
+          [{ column: 'note_id', op: 'lt', value: first }],
+        ]) {
+          assert.equal(await count(tenant, 'aggregate_replies', { filters }), 0)
+          assert.equal((await rows(tenant, 'search_replies', { filters })).row_count, 0)
+        }
+        const strange = (first + 1_000) % (TENANTS.length * 1_000)
+        const answer = await call(tenant, 'get_replies_by_pk', { id: strange })
+        assert.match(answer.text, /^ROW_NOT_FOUND/)
+        assert.deepEqual(answer, await call(tenant, 'get_replies_by_pk', { id: 123_456 }))
+        assert.deepEqual(answer, await call(tenant, 'get_replies_by_pk', { id: 99_001 }))
+      }
+    })
+
     test('a claim that is missing fails closed, on every tool', async () => {
       const tools = await listTools(gateway.endpoint('notes'), folder.keys['lost'])
       const asked: Readonly<Record<string, unknown>> = {
@@ -204,6 +232,9 @@ for (const engine of ENGINES) {
         search_notes: {},
         search_marks: {},
         aggregate_notes: { metrics: [{ fn: 'count' }] },
+        get_replies_by_pk: { id: 3 },
+        search_replies: {},
+        aggregate_replies: { metrics: [{ fn: 'count' }] },
         aggregate_marks: { metrics: [{ fn: 'count' }] },
       }
       for (const { name } of tools) {
@@ -227,6 +258,7 @@ for (const engine of ENGINES) {
         const own = name === 'spaced' ? forEngine(ROWS_OF_SPACED, engine.engine) : 0
         assert.equal(await count(name, 'aggregate_notes'), own, name)
         assert.equal(await count(name, 'aggregate_marks'), own, name)
+        assert.equal(await count(name, 'aggregate_replies'), own * 2, name)
       }
       for (const tool of ['search_notes', 'search_marks']) {
         // Text that is no text is refused rather than turned into some.

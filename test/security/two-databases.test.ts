@@ -113,8 +113,15 @@ function firstDifference(one: string, other: string): string {
   return `…${one.slice(Math.max(0, at - 60), at + 80)}… but …${other.slice(Math.max(0, at - 60), at + 80)}…`
 }
 
-/** What the policy's author is told: a procedure of SQL Server that is said to read has no way to promise it. */
-const FINDINGS: PerEngine<readonly string[]> = { postgres: [], mysql: [], sqlserver: ['effect_unproven'] }
+/**
+ * What the policy's author is told: of each routine of PostgreSQL whose body reads what the policy hides; and a procedure of
+ * SQL Server that is said to read has no way to promise it.
+ */
+const FINDINGS: PerEngine<readonly string[]> = {
+  postgres: Array.from({ length: 4 }, () => 'reads_hidden_column'),
+  mysql: [],
+  sqlserver: ['effect_unproven'],
+}
 
 function findingsOf({ findings }: RecordedPath): readonly string[] {
   return findings.map(({ kind }) => kind)
@@ -325,6 +332,8 @@ const LEAKS: readonly { readonly name: string; readonly parts: Change }[] = [
     name: 'a row filter that is not applied',
     parts: edit('    row_filter: [{ column: tenant, op: eq, value: { claim: tenant } }]\n    create:', '    create:'),
   },
+  { name: 'a parent filter that is not applied', parts: edit('    row_filter: [{ parent: [customer_id] }]\n', '') },
+  { name: 'a parent that counts whoever it belongs to', parts: () => ({ disguise: parentsOfAnybody }) },
   { name: 'an allow list that is not applied', parts: edit('{ columns: [id, name, team], aggregate', '{ aggregate') },
   { name: 'a change that gives back what is hidden', parts: () => ({ disguise: givenBack }) },
   { name: 'a hidden key that is given back', parts: () => ({ disguise: hiddenKey }) },
@@ -390,6 +399,12 @@ function looksAsTheyLie(dialect: Dialect): Dialect {
 
 function countsOutOfScope(dialect: Dialect): Dialect {
   return disguised(dialect, ({ plan }) => (plan.kind === 'aggregate' ? { scope: { all: [] } } : {}))
+}
+
+function parentsOfAnybody(dialect: Dialect): Dialect {
+  return disguised(dialect, ({ scope }) => ({
+    scope: { ...scope, all: scope.all.map((term) => (term.op === 'parent' ? { ...term, scope: { all: [] } } : term)) },
+  }))
 }
 
 /** A changed mutation in the place of a validated one. */

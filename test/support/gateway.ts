@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { openSqliteAdminStore } from '../../src/admin/sqlite-admin-store.js'
+import { RESERVED_ROLES } from '../../src/admin/names.js'
+import { type AdminStoreSettings, openAdminStore } from '../../src/admin/open-admin-store.js'
 import { loadConfig } from '../../src/config/config.js'
 import type { AuditEntry } from '../../src/core/audit-entry.js'
 import type { ClaimValue } from '../../src/core/identity.js'
@@ -38,6 +39,8 @@ export interface GatewayPlan {
   readonly server?: string
   /** YAML of further top-level keys, such as `auth: { enabled: false }`. */
   readonly more?: string
+  /** Where the store is; the default is a file in the folder. */
+  readonly adminStore?: AdminStoreSettings
   /** Written to the file as `audit:`; the default keeps a buffer and writes nothing on stdout. */
   readonly audit?: string
 }
@@ -60,7 +63,18 @@ export function must<T>(result: Result<T, unknown>): T {
   throw new Error(typeof result.error === 'string' ? result.error : JSON.stringify(result.error))
 }
 
-function connectorYaml({ id, settings, more }: TestConnector): string {
+function isReserved(role: string): boolean {
+  return RESERVED_ROLES.some((reserved) => reserved === role)
+}
+
+function storeYaml(settings: AdminStoreSettings): string {
+  return settings.type === 'sqlite'
+    ? `{ type: sqlite, path: ${JSON.stringify(settings.path)} }`
+    : `{ type: postgres, url: ${JSON.stringify(settings.url.reveal())} }`
+}
+
+/** As it stands under `connectors:`. */
+export function connectorYaml({ id, settings, more }: Omit<TestConnector, 'policy'>): string {
   const { host, port, user, database } = settings.connection
   const { mode, max, acquireTimeoutMs } = settings.pool
   return [
@@ -92,27 +106,32 @@ export async function prepareGateway(plan: GatewayPlan): Promise<GatewayFolder> 
   const configFile = join(folder, 'config.yaml')
   const storeFile = join(folder, 'runku.sqlite')
   const bufferFile = join(folder, 'audit.sqlite')
+  const settings: AdminStoreSettings = plan.adminStore ?? { type: 'sqlite', path: storeFile }
   const text = [
     `server: { listen: "127.0.0.1:0", admin_listen: "127.0.0.1:0"${plan.server === undefined ? '' : `, ${plan.server}`} }`,
-    `admin_store: { type: sqlite, path: ${JSON.stringify(storeFile)} }`,
+    `admin_store: ${storeYaml(settings)}`,
     `audit: ${plan.audit ?? `{ stdout: false, buffer: { path: ${JSON.stringify(bufferFile)}, durability: normal } }`}`,
     ...(plan.more === undefined ? [] : [plan.more]),
     'connectors:',
     ...plan.connectors.map(connectorYaml),
   ].join('\n')
   await writeFile(configFile, `${text}\n`, { mode: 0o600 })
-  const store = must(openSqliteAdminStore({ path: storeFile, clock: Date.now, randomBytes, busyTimeoutMs: 5_000 }))
+  const store = must(await openAdminStore(settings, { clock: Date.now, randomBytes, busyTimeoutMs: 5_000 }))
   const keys: Record<string, string> = {}
   const roles = new Set(Object.values(plan.identities).flatMap((identity) => identity.roles))
-  for (const role of roles) must(store.createRole(role))
+  const changes = store.changes({ name: 'test' })
+  for (const role of roles) if (!isReserved(role)) must(await changes.createRole(role))
   for (const [name, { roles: own, claims }] of Object.entries(plan.identities)) {
-    must(store.createIdentity(name, own, claims ?? new Map()))
-    keys[name] = must(store.createKey(name)).key
+    must(await changes.createIdentity(name, own, claims ?? new Map()))
+    keys[name] = must(await changes.createKey(name)).key
   }
   for (const { id, policy } of plan.connectors) {
-    if (policy !== undefined) must(store.applyPolicy(id, JSON.stringify(must(parsePolicy(policy))), 'test'))
+    if (policy !== undefined) must(await changes.applyPolicy(id, JSON.stringify(must(parsePolicy(policy)))))
   }
-  store.close()
+  // What made the folder is no part of what a test looks at in the trail.
+  const made = await store.claimPending('test', 100_000, 0)
+  await store.settlePending(made.map(({ id }) => id))
+  await store.close()
   return {
     folder,
     configFile,
@@ -147,7 +166,8 @@ export interface RunningGateway {
 export async function startGateway(prepared: GatewayFolder): Promise<RunningGateway> {
   const observations: Observation[] = []
   const loaded = must(loadConfig({ file: prepared.configFile, env: process.env }))
-  const gateway = must(await Gateway.start(loaded, (observation) => observations.push(observation)))
+  const observe = (observation: Observation) => observations.push(observation)
+  const gateway = must(await Gateway.start(loaded, observe, process.env))
   await gateway.whenSettled()
   return {
     gateway,

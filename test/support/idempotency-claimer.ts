@@ -22,10 +22,12 @@ const keys = new IdempotencyKeys({
     throw new Error(detail)
   },
 })
-process.once('message', () => {
-  const started = order.keys.filter((key) => {
-    return keys.begin({ identity: 'i', connector: 'c', tool: 't', key }, 'h').kind === 'started'
-  })
+process.once('message', async () => {
+  const started: string[] = []
+  for (const key of order.keys) {
+    const begun = await keys.begin({ identity: 'i', connector: 'c', tool: 't', key }, 'h')
+    if (begun.kind === 'started') started.push(key)
+  }
   // Ends without ending any call, as a crash would.
   process.send?.(started, () => process.exit(0))
 })

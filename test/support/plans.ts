@@ -1,8 +1,10 @@
 import {
   CELL_CHARS_MAX,
   MAX_AFFECTED_ROWS,
+  MIN_GROUP_SIZE,
   PAGE_SIZE,
   QUERY_TIMEOUT_MS,
+  REQUIRE_INDEX_ABOVE_ROWS,
   RESPONSE_CHARS_MAX,
   ROW_CAP,
 } from '../../src/core/limits.js'
@@ -12,6 +14,7 @@ import type {
   Filter,
   FilterOp,
   GetPlan,
+  Guard,
   MutationPlan,
   PlanValue,
   QueryPlan,
@@ -31,6 +34,8 @@ const LIMITS: CallLimits = {
   responseCharsMax: RESPONSE_CHARS_MAX,
   cellCharsMax: CELL_CHARS_MAX,
   maxAffectedRows: MAX_AFFECTED_ROWS,
+  minGroupSize: MIN_GROUP_SIZE,
+  indexRequiredAboveRows: REQUIRE_INDEX_ABOVE_ROWS,
 }
 
 export interface Validation {
@@ -38,6 +43,7 @@ export interface Validation {
   readonly hidden?: readonly string[]
   readonly scope?: Scope
   readonly limits?: Partial<CallLimits>
+  readonly guard?: Guard
 }
 
 /** What the policy would give for the plan. Compilation is tested without a policy, so the brand is put on by hand here. */
@@ -51,6 +57,7 @@ export function validatedPlan(table: Table, plan: QueryPlan, validation: Validat
     visible,
     scope: validation.scope ?? { all: [] },
     limits: { ...LIMITS, ...validation.limits },
+    ...(validation.guard === undefined ? {} : { guard: validation.guard }),
   }
   // Only `PolicyEngine.validate` may make one in the product; its tests prove what it refuses.
   return parts as unknown as ValidatedPlan
@@ -139,6 +146,7 @@ export interface MutationParts {
   readonly returning?: readonly string[]
   readonly limits?: Partial<CallLimits>
   readonly dryRun?: boolean
+  readonly guard?: Guard
 }
 
 /** What the policy would give for the mutation; see `validatedPlan`. */
@@ -168,6 +176,7 @@ export function validatedMutation(
     writtenScope: parts.writtenScope ?? scope,
     returning: (parts.returning ?? table.columns.map(({ name }) => name)).map(column),
     key: table.primaryKey.map(column),
+    ...(parts.guard === undefined ? {} : { guard: parts.guard }),
     limits: { ...LIMITS, ...parts.limits },
   }
   // Only `PolicyEngine.validateMutation` may make one in the product.

@@ -10,7 +10,10 @@ export type ModelCell = string | number | null
 export type ModelRow = Readonly<Record<string, ModelCell>>
 export type ModelClaims = Readonly<Record<string, string | number | readonly (string | number)[]>>
 
-export interface ModelFilter {
+/** A filter about the row itself, or about the row that the foreign key of exactly these columns references. */
+export type ModelFilter = ModelColumnFilter | { readonly parent: readonly string[] }
+
+export interface ModelColumnFilter {
   readonly column: string
   readonly op: string
   readonly value?: string | number | { readonly claim: string }
@@ -28,7 +31,14 @@ export interface ModelSoftDelete {
   readonly reads_include_deleted?: boolean
 }
 
-export interface ModelTable {
+/** Limits that may stand everywhere. */
+export interface ModelLimits {
+  readonly row_cap?: number
+  readonly min_group_size?: number
+  readonly require_index_above_rows?: number
+}
+
+export interface ModelTable extends ModelLimits {
   readonly mask?: readonly string[]
   readonly columns?: readonly string[]
   readonly aggregate?: boolean | { readonly columns: readonly string[] }
@@ -36,10 +46,9 @@ export interface ModelTable {
   readonly create?: ModelSection
   readonly update?: ModelSection
   readonly soft_delete?: ModelSoftDelete
-  readonly row_cap?: number
 }
 
-export interface ModelRole {
+export interface ModelRole extends ModelLimits {
   readonly read?: readonly string[]
   readonly aggregate?: readonly string[]
   readonly create?: readonly string[]
@@ -48,15 +57,14 @@ export interface ModelRole {
   readonly deny?: readonly string[]
   readonly mask?: Readonly<Record<string, readonly string[]>>
   readonly row_filter?: Readonly<Record<string, readonly ModelFilter[]>>
-  readonly row_cap?: number
 }
 
 export interface ModelPolicy {
   readonly version: 1
-  readonly defaults?: { readonly row_cap?: number }
+  readonly defaults?: ModelLimits
   readonly tables: Readonly<Record<string, ModelTable>>
   readonly roles: Readonly<Record<string, ModelRole>>
-  readonly identities?: Readonly<Record<string, { readonly row_cap?: number; readonly read_only?: boolean }>>
+  readonly identities?: Readonly<Record<string, ModelLimits & { readonly read_only?: boolean }>>
 }
 
 /** One table of the database as the model needs it. */
@@ -65,6 +73,25 @@ export interface ModelCatalogTable {
   readonly key: readonly string[]
   /** Columns that must have a value, and that only a writer gives one. */
   readonly required?: readonly string[]
+  /** Columns that an index or a key begins with, and how many rows the database says there are. */
+  readonly leading?: readonly string[]
+  readonly rows?: number
+  readonly references?: readonly ModelReference[]
+}
+
+export interface ModelReference {
+  readonly columns: readonly string[]
+  readonly table: string
+  readonly referencedColumns: readonly string[]
+}
+
+/** The rows of each table. */
+export type ModelContents = Readonly<Record<string, readonly ModelRow[]>>
+
+export interface ModelPlan {
+  readonly filters: readonly ModelColumnFilter[]
+  /** The first column that a search is ordered by. */
+  readonly first?: string
 }
 
 export interface ModelCaller {
@@ -76,10 +103,13 @@ export interface ModelCaller {
 export class PolicyModel {
   readonly #policy: ModelPolicy
   readonly #catalog: Readonly<Record<string, ModelCatalogTable>>
+  readonly #contents: ModelContents
 
-  constructor(policy: ModelPolicy, catalog: Readonly<Record<string, ModelCatalogTable>>) {
+  /** `contents`: what is in the database, where rows hang on others. */
+  constructor(policy: ModelPolicy, catalog: Readonly<Record<string, ModelCatalogTable>>, contents: ModelContents = {}) {
     this.#policy = policy
     this.#catalog = catalog
+    this.#contents = contents
   }
 
   #table(table: string): ModelTable | undefined {
@@ -198,13 +228,12 @@ export class PolicyModel {
   mayBeWritten(caller: ModelCaller, table: string, operation: ModelWrite, row: ModelRow): boolean {
     const aside = operation === 'soft_delete' ? this.#table(table)?.soft_delete?.column : undefined
     if (operation === 'update' && this.#isDeleted(table, row)) return false
-    const usable = (filters: readonly ModelFilter[]) =>
-      filters.every((filter) => this.#operands(filter, table, caller) !== undefined)
+    const isAside = (filter: ModelFilter) => 'column' in filter && filter.column === aside
     const holds = (filters: readonly ModelFilter[]) =>
-      filters.every((filter) => filter.column === aside || this.#holds(filter, table, row, caller))
+      filters.every((filter) => isAside(filter) || this.#holds(filter, table, row, caller))
     if (!holds(this.#table(table)?.row_filter ?? [])) return false
     const lists = this.granting(caller, table, operation).map((role) => role.row_filter?.[table] ?? [])
-    return lists.some((list) => usable(list) && holds(list))
+    return lists.some((list) => this.#usable(list, table, caller) && holds(list))
   }
 
   /** Whether every row that the mutation may touch is, by the roles alone, one that `get` finds. */
@@ -216,24 +245,109 @@ export class PolicyModel {
 
   /** Whether the caller's claims let any row be in scope at all: "a claim that is missing fails closed". */
   claimsSuffice(caller: ModelCaller, table: string, operation: ModelOperation): boolean {
-    const usable = (filters: readonly ModelFilter[]) =>
-      filters.every((filter) => this.#operands(filter, table, caller) !== undefined)
-    if (!usable(this.#table(table)?.row_filter ?? [])) return false
-    return this.granting(caller, table, operation).some((role) => usable(role.row_filter?.[table] ?? []))
+    if (!this.#usable(this.#table(table)?.row_filter ?? [], table, caller)) return false
+    return this.granting(caller, table, operation).some((role) =>
+      this.#usable(role.row_filter?.[table] ?? [], table, caller),
+    )
+  }
+
+  /** Whether the claims are there that these filters need, and those of parents that they lead to. */
+  #usable(filters: readonly ModelFilter[], table: string, caller: ModelCaller): boolean {
+    return filters.every((filter) => {
+      if ('column' in filter) return this.#operands(filter, table, caller) !== undefined
+      const parent = this.#reference(filter.parent, table).table
+      const lists = this.#readLists(caller, parent)
+      if (!this.#usable(this.#table(parent)?.row_filter ?? [], parent, caller)) return false
+      return lists === undefined || lists.some((list) => this.#usable(list, parent, caller))
+    })
+  }
+
+  #reference(columns: readonly string[], table: string): ModelReference {
+    const found = this.#catalog[table]?.references?.find(
+      (reference) =>
+        reference.columns.length === columns.length && reference.columns.every((column) => columns.includes(column)),
+    )
+    if (found === undefined) throw new Error(`the model knows no key ${columns.join(', ')} of ${table}`)
+    return found
+  }
+
+  /** The filters of the roles by which the caller reads the table; undefined where it may not. */
+  #readLists(caller: ModelCaller, table: string): readonly (readonly ModelFilter[])[] | undefined {
+    const readers = this.granting(caller, table, 'get')
+    return readers.length === 0 ? undefined : readers.map((role) => role.row_filter?.[table] ?? [])
+  }
+
+  /**
+   * "The row that the key references must be in the caller's scope": by the filters of its table, where the caller may read it
+   * also by those of its roles, and not deleted.
+   */
+  #parentHolds(columns: readonly string[], table: string, row: ModelRow, caller: ModelCaller): boolean {
+    const reference = this.#reference(columns, table)
+    const parents = (this.#contents[reference.table] ?? []).filter((parent) =>
+      reference.columns.every((column, index) => {
+        const cell = row[column] ?? null
+        return cell !== null && cell === (parent[reference.referencedColumns[index] ?? ''] ?? null)
+      }),
+    )
+    const lists = this.#readLists(caller, reference.table)
+    return parents.some((parent) => {
+      const holds = (filters: readonly ModelFilter[]) =>
+        filters.every((filter) => this.#holds(filter, reference.table, parent, caller))
+      if (this.#isDeleted(reference.table, parent)) return false
+      return holds(this.#table(reference.table)?.row_filter ?? []) && (lists === undefined || lists.some(holds))
+    })
   }
 
   /** "Every limit may also stand under a table, a role, an identity; the most specific wins"; of several roles, the largest. */
-  rowCap(caller: ModelCaller, table: string, builtIn: number): number {
-    const own = this.#policy.identities?.[caller.name]?.row_cap
+  largest(limit: 'row_cap' | 'require_index_above_rows', caller: ModelCaller, table: string, builtIn: number): number {
+    const own = this.#policy.identities?.[caller.name]?.[limit]
     if (own !== undefined) return own
-    const base = this.#table(table)?.row_cap ?? this.#policy.defaults?.row_cap ?? builtIn
+    const base = this.#table(table)?.[limit] ?? this.#policy.defaults?.[limit] ?? builtIn
     const operations = ['get', 'search', 'aggregate'] as const
     const granting = operations.flatMap((operation) => this.granting(caller, table, operation))
-    return granting.reduce((largest, role) => Math.max(largest, role.row_cap ?? base), granting.length === 0 ? base : 0)
+    return granting.reduce((largest, role) => Math.max(largest, role[limit] ?? base), granting.length === 0 ? base : 0)
+  }
+
+  /**
+   * "The smallest size among the granting roles that by themselves give all rows and every column that the caller may
+   * aggregate; where there is none, the largest of all."
+   */
+  groupSize(caller: ModelCaller, table: string): number {
+    const own = this.#policy.identities?.[caller.name]?.min_group_size
+    if (own !== undefined) return own
+    const base = this.#table(table)?.min_group_size ?? this.#policy.defaults?.min_group_size ?? 1
+    const granting = this.granting(caller, table, 'aggregate')
+    const sizes = (roles: readonly ModelRole[]) => roles.map((role) => role.min_group_size ?? base)
+    const columns = this.columnsShown(caller, table, 'aggregate')
+    const whole = granting.filter(
+      (role) =>
+        role.row_filter?.[table] === undefined &&
+        !columns.some((column) => role.mask?.[table]?.includes(column) === true),
+    )
+    if (granting.length === 0) return base
+    return whole.length > 0 ? Math.min(...sizes(whole)) : Math.max(...sizes(granting))
+  }
+
+  /**
+   * "On tables above `require_index_above_rows`, a search or aggregate needs a usable indexed filter or order", in the call or
+   * in the row scope. Whether the caller may use the columns and has the claims is asked elsewhere.
+   */
+  lacksIndex(caller: ModelCaller, table: string, operation: 'search' | 'aggregate', plan: ModelPlan, builtIn: number) {
+    const { leading = [], rows = 0 } = this.#catalog[table] ?? {}
+    if (rows <= this.largest('require_index_above_rows', caller, table, builtIn)) return false
+    const finds = (filter: ModelFilter) =>
+      'column' in filter && leading.includes(filter.column) && filter.op !== 'neq' && filter.op !== 'not_null'
+    if (operation === 'search' && plan.first !== undefined && leading.includes(plan.first)) return false
+    if (plan.filters.some(finds) || this.#table(table)?.row_filter?.some(finds) === true) return false
+    const granting = this.granting(caller, table, operation)
+    if (granting.some((role) => role.row_filter?.[table] === undefined)) return true
+    const lists = granting.map((role) => role.row_filter?.[table] ?? [])
+    const usable = lists.filter((list) => this.#usable(list, table, caller))
+    return !usable.every((list) => list.some(finds))
   }
 
   /** The values to compare with, or undefined where a claim is missing, misfits, or is a list where `in` is not. */
-  #operands(filter: ModelFilter, table: string, caller: ModelCaller): readonly (string | number)[] | undefined {
+  #operands(filter: ModelColumnFilter, table: string, caller: ModelCaller): readonly (string | number)[] | undefined {
     const source = filter.values ?? filter.value
     if (source === undefined) return []
     const isText = this.#catalog[table]?.columns[filter.column] === 'text'
@@ -248,6 +362,7 @@ export class PolicyModel {
 
   /** A comparison with NULL holds for nothing but `is_null`. */
   #holds(filter: ModelFilter, table: string, row: ModelRow, caller: ModelCaller): boolean {
+    if ('parent' in filter) return this.#parentHolds(filter.parent, table, row, caller)
     const cell = row[filter.column] ?? null
     if (filter.op === 'is_null') return cell === null
     if (filter.op === 'not_null') return cell !== null

@@ -71,11 +71,14 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
     connections: engine.driver.connections,
     introspect: (schemas) => engine.driver.introspect(schemas),
     execute: (statement, options) => {
-      statements.push({ text: statement.text, params: statement.params })
+      const { guard } = statement
+      for (const { text, params } of guard === undefined ? [statement] : [guard, statement])
+        statements.push({ text, params })
       return engine.driver.execute(statement, options)
     },
     mutate: (mutation, options) => {
-      const sent = [mutation.lock, mutation.write, mutation.readBack].filter((each) => each !== undefined)
+      const { guard, lock, write, readBack } = mutation
+      const sent = [guard, lock, write, readBack].filter((each) => each !== undefined)
       for (const { text, params } of sent) {
         statements.push({ text, params })
       }

@@ -46,6 +46,8 @@ const LIMITS: CallLimits = {
   responseCharsMax: 24_000,
   cellCharsMax: 4_000,
   maxAffectedRows: 1,
+  minGroupSize: 1,
+  indexRequiredAboveRows: 1_000_000,
 }
 
 export function accessOf(table: Table, parts: AccessParts = {}): TableAccess {

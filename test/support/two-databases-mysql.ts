@@ -123,6 +123,12 @@ SELECT CONCAT(IF(i % 2 = 0, 'letter-', 'Letter-'), i), CONCAT('body ', i % 4), i
   IF(i % 7 = 0, TIMESTAMP '2024-01-01 00:00:00', NULL), 'opener left'
 FROM ${upTo(30)};
 
+CREATE TABLE remarks (
+  id int PRIMARY KEY, customer_id int, body varchar(200), scribble varchar(200),
+  CONSTRAINT remarks_customer FOREIGN KEY (customer_id) REFERENCES customers (id));
+INSERT INTO remarks
+SELECT i, IF(i % 8 > 0, 1 + i * 13 % 150, NULL), CONCAT('remark ', i % 6), 'scribble left' FROM ${upTo(90)};
+
 CREATE TABLE journal (id int AUTO_INCREMENT PRIMARY KEY, body varchar(500), weight decimal(10,2), note varchar(200));
 ${LABEL_WORDS(', (SELECT MAX(CONCAT(c.ssn, c.email)) FROM customers AS c) AS hint')}
 ${FILE_NOTE(
@@ -141,6 +147,7 @@ FROM ${upTo(rows)};
 INSERT INTO ledger SELECT 900 + i, i, 'zeta', 1000 + i, 'zeta' FROM ${upTo(rows)};
 INSERT INTO tickets SELECT 10000 + i, 'zeta', CONCAT('ticket ', i), 5, NULL, NULL, i % 2 = 0, 'zeta', NOW(), 10000 + i
 FROM ${upTo(rows)};
+INSERT INTO remarks SELECT 10000 + i, 10000 + i, CONCAT('remark ', i % 9), 'zeta' FROM ${upTo(rows)};
 ALTER TABLE tickets AUTO_INCREMENT = ${1_000_001 + rows * 10};
 `
 
@@ -158,6 +165,8 @@ UPDATE tickets SET secret = 'secret right', touched_at = NOW(), \`rank\` = 5000 
 UPDATE tickets SET title = 'buried', priority = 77 WHERE gone;
 UPDATE letters SET opener = NULL WHERE weight < 4;
 UPDATE letters SET body = 'buried' WHERE closed_at IS NOT NULL;
+UPDATE remarks SET scribble = 'scribble right' WHERE id % 3 = 0;
+UPDATE remarks SET body = 'buried' WHERE customer_id IS NULL OR customer_id > 10000;
 INSERT INTO journal (body) VALUES ('right');
 `
 
@@ -180,6 +189,7 @@ DELETE FROM payroll;
 UPDATE employees SET name = 'someone', team = 'green';
 UPDATE tickets SET title = 'elsewhere';
 DELETE FROM letters;
+DELETE FROM remarks;
 `
 
 const UNSEEN_BY_BETA = `
@@ -188,6 +198,8 @@ UPDATE ledger SET amount = amount * 100 WHERE tenant = 'acme';
 DELETE FROM ledger WHERE tenant = 'acme' AND entry % 3 = 0;
 UPDATE tickets SET title = CONCAT('acme ', id), labels = NULL, gone = NOT gone WHERE tenant = 'acme' AND id % 2 = 0;
 DELETE FROM tickets WHERE tenant = 'acme' AND id % 3 = 0;
+UPDATE remarks SET body = 'of acme' WHERE customer_id <= 120 AND id % 2 = 0;
+DELETE FROM remarks WHERE customer_id <= 120 AND id % 5 = 0;
 `
 
 const DROP_MASKED = `
@@ -197,6 +209,7 @@ ALTER TABLE visits DROP COLUMN token, DROP COLUMN ip, MODIFY page varchar(40);
 DROP TABLE secrets; DROP TABLE payroll; DROP TABLE journal; DROP PROCEDURE wipe;
 ALTER TABLE tickets DROP COLUMN secret, DROP COLUMN touched_at, DROP COLUMN \`rank\`;
 ALTER TABLE letters DROP COLUMN opener;
+ALTER TABLE remarks DROP COLUMN scribble;
 DROP PROCEDURE label_words;
 ${LABEL_WORDS('')}
 DROP FUNCTION file_note;
@@ -205,7 +218,7 @@ DROP PROCEDURE swap;
 ${SWAP('IN', '')}
 `
 const ONLY_ACME = `
-DELETE FROM customers WHERE tenant <> 'acme'; DELETE FROM ledger WHERE tenant <> 'acme';
+DELETE FROM remarks WHERE customer_id IS NULL OR customer_id > 120; DELETE FROM customers WHERE tenant <> 'acme'; DELETE FROM ledger WHERE tenant <> 'acme';
 DELETE FROM tickets WHERE tenant <> 'acme' OR gone; DELETE FROM letters WHERE closed_at IS NOT NULL;
 `
 const DROP_SHARD = 'ALTER TABLE ledger DROP PRIMARY KEY, DROP COLUMN shard, DROP COLUMN tenant;'
@@ -213,7 +226,8 @@ const DROP_SHARD = 'ALTER TABLE ledger DROP PRIMARY KEY, DROP COLUMN shard, DROP
 export const MYSQL_SETUP: SetupSql = {
   base: BASE,
   strangers: STRANGERS,
-  analyze: 'ANALYZE TABLE customers, orders, ledger, visits, employees, payroll, secrets, tickets, letters, journal;',
+  analyze:
+    'ANALYZE TABLE customers, orders, ledger, visits, employees, payroll, secrets, tickets, letters, remarks, journal;',
   unseenByAll: UNSEEN_BY_ALL,
   unseenByAnalysts: UNSEEN_BY_ANALYSTS,
   unseenBySupport: UNSEEN_BY_SUPPORT,
@@ -229,7 +243,7 @@ export const MYSQL_SETUP: SetupSql = {
     DELETE FROM orders WHERE region NOT IN ('eu', 'us');
     ALTER TABLE customers DROP COLUMN score;
     ${DROP_SHARD}
-    DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders; DROP TABLE tickets; DROP TABLE letters;
+    DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders; DROP TABLE tickets; DROP TABLE letters; DROP TABLE remarks;
     DROP FUNCTION file_note; DROP PROCEDURE swap;`,
   dropUnseenByCora: `
     DROP TABLE employees; DROP VIEW open_orders; DROP TABLE ledger; DROP TABLE letters;

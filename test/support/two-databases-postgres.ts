@@ -75,6 +75,10 @@ INSERT INTO letters
 SELECT 'letter-' || i, 'body ' || i % 4, i / 4.0, CASE WHEN i % 7 = 0 THEN timestamptz '2024-01-01Z' END, 'opener left'
 FROM generate_series(1, 30) AS i;
 
+CREATE TABLE remarks (id int PRIMARY KEY, customer_id int REFERENCES customers, body text, scribble text);
+INSERT INTO remarks
+SELECT i, CASE WHEN i % 8 > 0 THEN 1 + i * 13 % 150 END, 'remark ' || i % 6, 'scribble left' FROM generate_series(1, 90) AS i;
+
 CREATE TABLE journal (id serial PRIMARY KEY, body text, weight numeric, note text);
 CREATE FUNCTION label_words(words text, times int DEFAULT 2, kind tier DEFAULT 'gold')
 RETURNS TABLE (word text, size int, hint text) LANGUAGE plpgsql STABLE AS $$
@@ -107,6 +111,7 @@ FROM generate_series(1, ${rows}) AS i;
 INSERT INTO ledger SELECT 900 + i, i, 'zeta', 1000 + i, 'zeta' FROM generate_series(1, ${rows}) AS i;
 INSERT INTO tickets SELECT 10000 + i, 'zeta', 'ticket ' || i, 5, NULL, NULL, i % 2 = 0, 'zeta', now(), 10000 + i
 FROM generate_series(1, ${rows}) AS i;
+INSERT INTO remarks SELECT 10000 + i, 10000 + i, 'remark ' || i % 9, 'zeta' FROM generate_series(1, ${rows}) AS i;
 SELECT setval('tickets_id_seq', 1000000 + ${rows} * 10);
 `
 
@@ -126,6 +131,8 @@ UPDATE tickets SET title = 'buried', priority = 77 WHERE gone;
 UPDATE letters SET opener = NULL WHERE weight < 4;
 UPDATE letters SET body = 'buried' WHERE closed_at IS NOT NULL;
 INSERT INTO journal (body) VALUES ('right');
+UPDATE remarks SET scribble = 'scribble right' WHERE id % 3 = 0;
+UPDATE remarks SET body = 'buried' WHERE customer_id IS NULL OR customer_id > 10000;
 `
 
 const UNSEEN_BY_ANALYSTS = `
@@ -147,6 +154,7 @@ DELETE FROM payroll;
 UPDATE employees SET name = 'someone', team = 'green';
 UPDATE tickets SET title = 'elsewhere';
 DELETE FROM letters;
+DELETE FROM remarks;
 `
 
 const UNSEEN_BY_BETA = `
@@ -155,6 +163,8 @@ UPDATE ledger SET amount = amount * 100 WHERE tenant = 'acme';
 DELETE FROM ledger WHERE tenant = 'acme' AND entry % 3 = 0;
 UPDATE tickets SET title = 'acme ' || id, labels = NULL, gone = NOT gone WHERE tenant = 'acme' AND id % 2 = 0;
 DELETE FROM tickets WHERE tenant = 'acme' AND id % 3 = 0;
+UPDATE remarks SET body = 'of acme' WHERE customer_id <= 120 AND id % 2 = 0;
+DELETE FROM remarks WHERE customer_id <= 120 AND id % 5 = 0;
 `
 
 const DROP_MASKED = `
@@ -167,6 +177,7 @@ COMMENT ON COLUMN visits.page IS NULL;
 DROP TABLE secrets; DROP TABLE payroll; DROP TABLE journal; DROP FUNCTION wipe;
 ALTER TABLE tickets DROP COLUMN secret, DROP COLUMN touched_at, DROP COLUMN rank;
 ALTER TABLE letters DROP COLUMN opener;
+ALTER TABLE remarks DROP COLUMN scribble;
 DROP FUNCTION label_words;
 CREATE FUNCTION label_words(words text, times int DEFAULT 2, kind tier DEFAULT 'gold')
 RETURNS TABLE (word text, size int) LANGUAGE sql STABLE AS $$
@@ -182,7 +193,7 @@ DROP PROCEDURE swap;
 CREATE PROCEDURE swap(INOUT first text, IN second text) LANGUAGE plpgsql AS $$ BEGIN first := second; END $$;
 `
 const ONLY_ACME = `
-DELETE FROM customers WHERE tenant <> 'acme'; DELETE FROM ledger WHERE tenant <> 'acme';
+DELETE FROM remarks WHERE customer_id IS NULL OR customer_id > 120; DELETE FROM customers WHERE tenant <> 'acme'; DELETE FROM ledger WHERE tenant <> 'acme';
 DELETE FROM tickets WHERE tenant <> 'acme' OR gone; DELETE FROM letters WHERE closed_at IS NOT NULL;
 `
 
@@ -205,7 +216,7 @@ export const POSTGRES_SETUP: SetupSql = {
     DELETE FROM orders WHERE region NOT IN ('eu', 'us');
     ALTER TABLE customers DROP COLUMN score;
     ALTER TABLE ledger DROP COLUMN shard, DROP COLUMN tenant;
-    DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders; DROP TABLE tickets; DROP TABLE letters;
+    DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders; DROP TABLE tickets; DROP TABLE letters; DROP TABLE remarks;
     DROP FUNCTION file_note; DROP PROCEDURE swap;`,
   dropUnseenByCora: `
     DROP TABLE employees; DROP VIEW open_orders; DROP TABLE ledger; DROP TABLE letters;

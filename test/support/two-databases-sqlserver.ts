@@ -170,6 +170,12 @@ SELECT CONCAT(IIF(i % 2 = 0, 'letter-', 'Letter-'), i), CONCAT('body ', i % 4), 
   IIF(i % 7 = 0, CONVERT(datetime2(6), '2024-01-01'), NULL), 'opener left'
 FROM ${upTo(30)};
 
+CREATE TABLE remarks (
+  id int CONSTRAINT remarks_pk PRIMARY KEY, customer_id int CONSTRAINT remarks_customer REFERENCES customers (id),
+  body nvarchar(200), scribble nvarchar(200));
+INSERT INTO remarks
+SELECT i, IIF(i % 8 > 0, 1 + i * 13 % 150, NULL), CONCAT('remark ', i % 6), 'scribble left' FROM ${upTo(90)};
+
 CREATE TABLE journal (id int IDENTITY PRIMARY KEY, body nvarchar(500), weight decimal(10,2), note nvarchar(200));
 ${LABEL_WORDS(', (SELECT MAX(CONCAT(c.ssn, c.email)) FROM customers AS c) AS hint')}
 ${FILE_NOTE(
@@ -187,6 +193,7 @@ INSERT INTO customers (id, tenant, name, country, score, weight, ssn, password_h
 SELECT 10000 + i, 'zeta', CONCAT('name ', i % 300), 'zz', i * 3, i / 3.0, CONCAT('ssn-z', i), CONCAT('hash-z', i),
   CONCAT('z', i, '@z.example'), 99, 1
 FROM ${upTo(rows)};
+INSERT INTO remarks SELECT 10000 + i, 10000 + i, CONCAT('remark ', i % 9), 'zeta' FROM ${upTo(rows)};
 INSERT INTO ledger SELECT 900 + i, i, 'zeta', 1000 + i, 'zeta' FROM ${upTo(rows)};
 SET IDENTITY_INSERT tickets ON;
 INSERT INTO tickets (id, tenant, title, priority, due, labels, gone, secret, touched_at, rank)
@@ -212,6 +219,8 @@ WHERE tenant <> 'zeta' AND id % 4 > 1;
 UPDATE tickets SET title = 'buried', priority = 77 WHERE gone = 1;
 UPDATE letters SET opener = NULL WHERE weight < 4;
 UPDATE letters SET body = 'buried' WHERE closed_at IS NOT NULL;
+UPDATE remarks SET scribble = 'scribble right' WHERE id % 3 = 0;
+UPDATE remarks SET body = 'buried' WHERE customer_id IS NULL OR customer_id > 10000;
 INSERT INTO journal (body) VALUES ('right');
 `
 
@@ -234,6 +243,7 @@ DELETE FROM payroll;
 UPDATE employees SET name = 'someone', team = 'green';
 UPDATE tickets SET title = 'elsewhere';
 DELETE FROM letters;
+DELETE FROM remarks;
 `
 
 const UNSEEN_BY_BETA = `
@@ -242,6 +252,8 @@ UPDATE ledger SET amount = amount * 100 WHERE tenant = 'acme';
 DELETE FROM ledger WHERE tenant = 'acme' AND entry % 3 = 0;
 UPDATE tickets SET title = CONCAT('acme ', id), labels = NULL, gone = 1 - gone WHERE tenant = 'acme' AND id % 2 = 0;
 DELETE FROM tickets WHERE tenant = 'acme' AND id % 3 = 0;
+UPDATE remarks SET body = 'of acme' WHERE customer_id <= 120 AND id % 2 = 0;
+DELETE FROM remarks WHERE customer_id <= 120 AND id % 5 = 0;
 `
 
 const DROP_MASKED = `
@@ -271,6 +283,7 @@ ALTER TABLE tickets DROP COLUMN secret;
 ALTER TABLE tickets DROP COLUMN touched_at;
 ALTER TABLE tickets DROP COLUMN rank;
 ALTER TABLE letters DROP COLUMN opener;
+ALTER TABLE remarks DROP COLUMN scribble;
 DROP PROCEDURE label_words;
 DROP PROCEDURE file_note;
 DROP PROCEDURE swap
@@ -280,7 +293,7 @@ ${SWAP('')}
 `
 const ONLY_ACME = `
 GO
-DELETE FROM customers WHERE tenant <> 'acme';
+DELETE FROM remarks WHERE customer_id IS NULL OR customer_id > 120; DELETE FROM customers WHERE tenant <> 'acme';
 DELETE FROM ledger WHERE tenant <> 'acme';
 DELETE FROM tickets WHERE tenant <> 'acme' OR gone = 1;
 DELETE FROM letters WHERE closed_at IS NOT NULL
@@ -318,7 +331,7 @@ export const SQLSERVER_SETUP: SetupSql = {
     DELETE FROM orders WHERE region NOT IN ('eu', 'us');
     ALTER TABLE customers DROP COLUMN score;
     ${DROP_SHARD}
-    DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders; DROP TABLE tickets; DROP TABLE letters;
+    DROP TABLE employees; DROP TABLE visits; DROP VIEW open_orders; DROP TABLE tickets; DROP TABLE letters; DROP TABLE remarks;
     DROP PROCEDURE file_note; DROP PROCEDURE swap;`,
   dropUnseenByCora: `
     DROP TABLE employees; DROP VIEW open_orders; DROP TABLE ledger; DROP TABLE letters;

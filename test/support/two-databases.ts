@@ -62,6 +62,11 @@ tables:
     create: { columns: [code, body, weight] }
     update: { columns: [body, weight] }
     soft_delete: { column: closed_at, value: now }
+  public.remarks:
+    mask: [scribble]
+    row_filter: [{ parent: [customer_id] }]
+    create: { columns: [id, customer_id, body] }
+    update: { columns: [customer_id, body] }
 procedures:
   public.label_words: { effect: read, result_columns: [word, size] }
   public.file_note: { effect: write }
@@ -70,7 +75,7 @@ procedures:
 roles:
   analyst:
     read: ['*']
-    create: [public.customers, public.ledger, public.tickets, public.letters]
+    create: [public.customers, public.ledger, public.tickets, public.letters, public.remarks]
     update: ['*']
     soft_delete: ['*']
     call: [public.label_words, public.file_note, public.swap]
@@ -83,7 +88,10 @@ roles:
     call: [public.label_words]
     mask: { public.customers: [score] }
     row_filter: { public.orders: [{ column: region, op: in, values: { claim: regions } }] }
-  counter: { aggregate: [public.customers, public.orders, public.visits], update: [public.tickets] }
+  counter:
+    min_group_size: 4
+    aggregate: [public.customers, public.orders, public.visits, public.remarks]
+    update: [public.tickets]
   payer: { read: [public.payroll] }
 `
 
@@ -116,6 +124,12 @@ const BARE_LEDGER = `  public.ledger:
     max_affected_rows: 8
     create: { columns: [entry, amount, kind] }
     update: { columns: [amount, kind] }`
+/** Where every customer is the caller's, a remark's is in scope as soon as there is one. */
+const BARE_REMARKS = `
+  public.remarks:
+    row_filter: [{ column: customer_id, op: not_null }]
+    create: { columns: [id, customer_id, body] }
+    update: { columns: [customer_id, body] }`
 const BARE_TICKETS = `
   public.tickets:
     row_filter: [{ column: tenant, op: eq, value: acme }]
@@ -201,7 +215,7 @@ const MASKED = [
     'payroll',
     'journal',
   ],
-  ...['secret', 'touched_at', 'rank', 'opener', 'hint', 'wipe'],
+  ...['secret', 'touched_at', 'rank', 'opener', 'hint', 'wipe', 'scribble'],
 ]
 
 function twinsOf(sql: SetupSql): readonly Twin[] {
@@ -219,7 +233,7 @@ ${BARE_LEDGER}
   public.letters:
     create: { columns: [code, body, weight] }
     update: { columns: [body, weight] }
-    soft_delete: { column: closed_at, value: now }
+    soft_delete: { column: closed_at, value: now }${BARE_REMARKS}
 procedures:
 ${LABELS}
   public.file_note: { effect: write }
@@ -227,7 +241,7 @@ ${LABELS}
 roles:
   analyst:
     read: ['*']
-    create: [public.customers, public.ledger, public.tickets, public.letters]
+    create: [public.customers, public.ledger, public.tickets, public.letters, public.remarks]
     update: ['*']
     soft_delete: ['*']
     call: ['*']`,
@@ -248,16 +262,30 @@ roles:
     update: [public.orders, public.customers]
     call: [public.label_words]
     row_filter: { public.orders: [{ column: region, op: in, values: [eu, us] }] }`,
-      hidden: [...MASKED, 'score', 'employees', 'visits', 'open_orders', 'tickets', 'letters', 'file_note', 'swap'],
+      hidden: [
+        ...MASKED,
+        'score',
+        'employees',
+        'visits',
+        'open_orders',
+        'tickets',
+        'letters',
+        'remarks',
+        'file_note',
+        'swap',
+      ],
     },
     {
       name: 'one who only counts',
       identity: CORA,
       setup: without(sql.dropUnseenByCora),
       policy: `${BARE_TABLES.replace('SCORE', 'score,').replaceAll('MEMO', ', memo')}
-  public.visits: { key: [page] }${BARE_TICKETS}
+  public.visits: { key: [page] }${BARE_TICKETS.trimEnd()}${BARE_REMARKS}
 roles:
-  counter: { aggregate: [public.customers, public.orders, public.visits], update: [public.tickets] }`,
+  counter:
+    min_group_size: 4
+    aggregate: [public.customers, public.orders, public.visits, public.remarks]
+    update: [public.tickets]`,
       hidden: [...MASKED, 'ledger', 'employees', 'open_orders', 'letters', 'label_words', 'file_note', 'swap'],
     },
   ]
@@ -356,6 +384,8 @@ export const EXEMPTIONS = {
   schema: /\btest_\d+_[0-9a-f]{8}\b/g,
   /** And that name is part of what an idempotency key stands for. */
   schemaHash: /("target\\*":\\*"test_\d+_[0-9a-f]{8}\..*?"planHash\\*":\\*")[0-9a-f]{64}/g,
+  /** A statement names the numbers that each database's own catalog has for tables and types, and which nobody is shown. */
+  numbers: /(regclass = |attrelid = |atttypid = '|OBJECT_ID\((?:[^)]*)\) = |COL_NAME\()\d+/g,
   /** The catalog numbers routines as they were made: which one is meant is part of what an idempotency key stands for. */
   catalog: /("operation\\*":\\*"call\\*".*?"planHash\\*":\\*")[0-9a-f]{64}/g,
 } as const
@@ -370,6 +400,7 @@ export function evened(text: string): string {
     .replace(EXEMPTIONS.schemaHash, '$1HASH')
     .replace(EXEMPTIONS.schema, 'SCHEMA')
     .replace(EXEMPTIONS.catalog, '$1HASH')
+    .replace(EXEMPTIONS.numbers, '$1NUMBER')
 }
 
 /** How two databases answered one call: `exempt` when a constraint decided it, so that what follows may differ as well. */

@@ -1,18 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { MaybePromise } from '../../src/admin/admin-store.js'
 import { CallPath, type CallReply, type ToolCall } from '../../src/call.js'
 import type { AuditRecord } from '../../src/core/audit-entry.js'
 import type { CallEnd, NotStarted } from '../../src/idempotency.js'
 import type { CallListener, Connector } from '../../src/threads/connector.js'
 import type { IntentMessage, IntentVerdict, OutcomeMessage } from '../../src/threads/messages.js'
 
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 /** The path between a trail and a connector that do what a test says, in the order it says. */
-function staged(options: { readonly keepsIntents?: boolean; readonly begin?: NotStarted } = {}) {
+function staged(
+  options: { readonly keepsIntents?: boolean; readonly begin?: NotStarted; readonly slow?: boolean } = {},
+) {
   const log: string[] = []
   const records: AuditRecord[] = []
   const intents: AuditRecord[] = []
   const waiting: ((durable: boolean) => void)[] = []
   const ends: CallEnd[] = []
+  /** Answers of a store that is slow. */
+  const claims: (() => void)[] = []
+  const keeps: (() => void)[] = []
+  const keep = (end: CallEnd): MaybePromise<void> => {
+    ends.push(end)
+    if (options.slow === true) return new Promise((resolve) => keeps.push(resolve))
+  }
   const replies: string[] = []
   const verdicts: IntentVerdict[] = []
   let listener: CallListener | undefined
@@ -35,7 +47,8 @@ function staged(options: { readonly keepsIntents?: boolean; readonly begin?: Not
     idempotency: {
       begin: (name, planHash) => {
         log.push(`begin ${name.identity} ${name.connector} ${name.tool} ${name.key} ${planHash}`)
-        return options.begin ?? { kind: 'started', end: (end) => void ends.push(end) }
+        const begun = options.begin ?? ({ kind: 'started', end: keep } as const)
+        return options.slow === true ? new Promise((resolve) => claims.push(() => resolve(begun))) : begun
       },
     },
     nowMs: () => 5,
@@ -73,6 +86,14 @@ function staged(options: { readonly keepsIntents?: boolean; readonly begin?: Not
     ends,
     replies,
     verdicts,
+    claimed: async () => {
+      claims.shift()?.()
+      await settled()
+    },
+    kept: async () => {
+      keeps.shift()?.()
+      await settled()
+    },
     announce: (more: Partial<IntentMessage> = {}) => {
       announced({ ...INTENT, ...more }, 3, (verdict) => {
         log.push('answer')
@@ -198,6 +219,42 @@ test('how a call ended is kept under its key before its entry is written', () =>
     stage.end(outcome)
     assert.deepEqual(stage.ends, [end])
   }
+})
+
+test('a key that is claimed slowly keeps the order: claim, intent, go', async () => {
+  const stage = staged({ slow: true })
+  stage.announce(WITH_KEY)
+  assert.deepEqual([stage.intents, stage.verdicts], [[], []])
+  await stage.claimed()
+  assert.deepEqual(stage.verdicts, [])
+  stage.durable(true)
+  assert.deepEqual(stage.verdicts, [{ kind: 'go' }])
+  assert.deepEqual(stage.log, ['begin id_ana shop update_customers_by_pk k1 h', 'intend', 'answer'])
+})
+
+test('a call that ends while its key is claimed frees the key, announces nothing more, and is answered once', async () => {
+  const stage = staged({ slow: true })
+  stage.announce(WITH_KEY)
+  stage.end({ code: 'CONNECTOR_UNAVAILABLE', decision: 'errored', effect: 'none' })
+  stage.durable(true)
+  assert.equal(stage.replies.length, 1)
+  assert.deepEqual(stage.ends, [])
+  await stage.claimed()
+  assert.deepEqual(stage.ends, [{ kind: 'none' }])
+  assert.deepEqual([stage.intents, stage.verdicts, stage.replies.length], [[], [], 1])
+})
+
+test('the reply waits until the outcome is kept under its key, however soon its entry is', async () => {
+  const stage = staged({ slow: true })
+  stage.announce(WITH_KEY)
+  await stage.claimed()
+  stage.durable(true)
+  stage.end()
+  stage.durable(true)
+  await settled()
+  assert.deepEqual(stage.replies, [])
+  await stage.kept()
+  assert.equal(stage.replies.length, 1)
 })
 
 test('a change whose entry could not be kept is not called undone, and its entry is given to the trail again', () => {

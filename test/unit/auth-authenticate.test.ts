@@ -51,7 +51,7 @@ function strangersKey(): string {
 }
 
 describe('API keys', () => {
-  test('a generated key has the documented form and is read back into its parts', () => {
+  test('a generated key has the documented form and is read back into its parts', async () => {
     for (let i = 0; i < 200; i++) {
       const { keyId, secretHash, key } = generateKey(randomBytes)
       assert.match(key, /^rk_[a-z0-9]{12}_[A-Za-z0-9_-]{43}$/)
@@ -62,14 +62,14 @@ describe('API keys', () => {
     }
   })
 
-  test('texts of another form are no keys', () => {
+  test('texts of another form are no keys', async () => {
     const { key } = generateKey(randomBytes)
     for (const text of ['', 'rk_', `${key}x`, key.slice(0, -1), key.toUpperCase(), ` ${key}`, `${key}\n`]) {
       assert.equal(parseKey(text), undefined, text)
     }
   })
 
-  test('one changed character of the secret does not match, and no hash matches nothing', () => {
+  test('one changed character of the secret does not match, and no hash matches nothing', async () => {
     const { key, secretHash } = generateKey(randomBytes)
     const secret = parseKey(key)?.secret ?? ''
     assert.equal(secretMatches(secret, secretHash), true)
@@ -81,28 +81,28 @@ describe('API keys', () => {
 })
 
 describe('authentication', () => {
-  test('a valid key gives its identity with the roles that hold on the connector, each once', () => {
+  test('a valid key gives its identity with the roles that hold on the connector, each once', async () => {
     const { authenticator, key, keyId, used } = fixture()
-    const outcome = authenticator.authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
+    const outcome = await authenticator.authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
     assert.deepEqual(outcome, {
       ok: true,
       value: { id: 'id_1', name: 'anna', keyId, roles: ['analyst', 'support'], claims: new Map([['tenant', '42']]) },
     })
     assert.deepEqual(used, [`${keyId} ${NOW}`])
-    const elsewhere = authenticator.authenticate(`bearer ${key}`, 'shop', '10.0.0.1')
+    const elsewhere = await authenticator.authenticate(`bearer ${key}`, 'shop', '10.0.0.1')
     assert.ok(elsewhere.ok)
     assert.deepEqual(elsewhere.value.roles, ['analyst', 'other', 'support'])
   })
 
-  test('without a bearer key the answer says that one is required', () => {
+  test('without a bearer key the answer says that one is required', async () => {
     const { authenticator, key } = fixture()
     for (const header of [undefined, '', 'Basic YTpi', key]) {
-      const outcome = authenticator.authenticate(header, 'crm', '10.0.0.1')
+      const outcome = await authenticator.authenticate(header, 'crm', '10.0.0.1')
       assert.equal(outcome.ok ? 'ok' : outcome.error.code, 'AUTH_MISSING', String(header))
     }
   })
 
-  test('unknown, wrong, malformed, revoked, expired and disabled get one text, and reasons of their own', () => {
+  test('unknown, wrong, malformed, revoked, expired and disabled get one text, and reasons of their own', async () => {
     const wrong = fixture()
     const wrongSecret = `rk_${wrong.keyId}_${strangersKey().slice(16)}`
     const revoked = fixture({ revokedAt: NOW - 1 })
@@ -118,7 +118,7 @@ describe('authentication', () => {
     ] as const
     const texts = new Set<string>()
     for (const [{ authenticator, used }, key, reason] of attempts) {
-      const outcome = authenticator.authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
+      const outcome = await authenticator.authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
       assert.ok(!outcome.ok)
       assert.equal(outcome.error.code, 'AUTH_INVALID')
       assert.equal(outcome.error.reason, reason)
@@ -128,21 +128,25 @@ describe('authentication', () => {
     assert.equal(texts.size, 1)
   })
 
-  test('a revoked key shows that it is revoked only to who has its secret', () => {
+  test('a revoked key shows that it is revoked only to who has its secret', async () => {
     const { authenticator, keyId } = fixture({ revokedAt: NOW - 1 })
-    const outcome = authenticator.authenticate(`Bearer rk_${keyId}_${strangersKey().slice(16)}`, 'crm', '10.0.0.1')
+    const outcome = await authenticator.authenticate(
+      `Bearer rk_${keyId}_${strangersKey().slice(16)}`,
+      'crm',
+      '10.0.0.1',
+    )
     assert.equal(outcome.ok ? '' : outcome.error.reason, 'wrong secret')
   })
 
-  test('a key that has not expired yet is good to the last millisecond', () => {
+  test('a key that has not expired yet is good to the last millisecond', async () => {
     const { authenticator, key, clock } = fixture({ expiresAt: NOW + 10 })
     clock.now = NOW + 9
-    assert.ok(authenticator.authenticate(`Bearer ${key}`, 'crm', 'a').ok)
+    assert.ok((await authenticator.authenticate(`Bearer ${key}`, 'crm', 'a')).ok)
     clock.now = NOW + 10
-    assert.ok(!authenticator.authenticate(`Bearer ${key}`, 'crm', 'a').ok)
+    assert.ok(!(await authenticator.authenticate(`Bearer ${key}`, 'crm', 'a')).ok)
   })
 
-  test('a store that cannot be read refuses, even a valid key, and is reported', () => {
+  test('a store that cannot be read refuses, even a valid key, and is reported', async () => {
     const { key, options, observed } = fixture()
     const store: KeyStore = {
       findKey: () => {
@@ -150,18 +154,61 @@ describe('authentication', () => {
       },
       noteKeyUsed: () => {},
     }
-    const outcome = createAuthenticator({ ...options, store }).authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
+    const outcome = await createAuthenticator({ ...options, store }).authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
     assert.ok(!outcome.ok)
     assert.equal(outcome.error.code, 'AUTH_UNAVAILABLE')
     assert.deepEqual(ERRORS[outcome.error.code].reply, { kind: 'http', status: 503 })
     assert.deepEqual(observed, [{ kind: 'auth.store_failed', detail: 'the store is locked' }])
   })
 
-  test('with authentication off everybody is anonymous, whatever they send', () => {
+  test('a store that answers at once is not waited for', () => {
+    const { authenticator, key } = fixture()
+    assert.ok(!(authenticator.authenticate(`Bearer ${key}`, 'crm', '10.0.0.1') instanceof Promise))
+  })
+
+  test('a store that answers later is waited for, judged by the time of its answer, and refuses when it fails', async () => {
+    const { key, keyId, record, options, clock, used, observed } = fixture({ expiresAt: NOW + 10 })
+    let answer: (found: KeyRecord | undefined) => void = () => {}
+    let failing: (error: Error) => void = () => {}
+    const store: KeyStore = {
+      findKey: () =>
+        new Promise((resolve, reject) => {
+          answer = resolve
+          failing = reject
+        }),
+      noteKeyUsed: options.store.noteKeyUsed,
+    }
+    const slow = createAuthenticator({ ...options, store })
+    const ask = () => slow.authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
+    const good = ask()
+    assert.deepEqual(used, [])
+    answer(record)
+    assert.ok((await good).ok)
+    assert.deepEqual(used, [`${keyId} ${NOW}`])
+    const late = ask()
+    clock.now = NOW + 10
+    answer(record)
+    const expired = await late
+    assert.equal(expired.ok ? '' : expired.error.reason, 'expired key')
+    const unknown = ask()
+    answer(undefined)
+    const outcome = await unknown
+    assert.equal(outcome.ok ? '' : outcome.error.reason, 'unknown key')
+    const lost = ask()
+    failing(new StoreFailure('unusable', 'the store is away'))
+    const refused = await lost
+    assert.equal(refused.ok ? '' : refused.error.code, 'AUTH_UNAVAILABLE')
+    assert.deepEqual(observed, [{ kind: 'auth.store_failed', detail: 'the store is away' }])
+    const broken = ask()
+    failing(new Error('a bug'))
+    await assert.rejects(Promise.resolve(broken), /a bug/)
+  })
+
+  test('with authentication off everybody is anonymous, whatever they send', async () => {
     const { options, key } = fixture()
     const authenticator = createAuthenticator({ ...options, authEnabled: false, anonymousRoles: ['b', 'a', 'b'] })
     for (const header of [undefined, `Bearer ${key}`, 'Bearer nonsense']) {
-      const outcome = authenticator.authenticate(header, 'crm', '127.0.0.1')
+      const outcome = await authenticator.authenticate(header, 'crm', '127.0.0.1')
       assert.deepEqual(outcome, {
         ok: true,
         value: { id: 'anonymous', name: 'anonymous', roles: ['a', 'b'], claims: new Map() },
@@ -171,49 +218,50 @@ describe('authentication', () => {
 })
 
 describe('failing attempts', () => {
-  const codeOf = (from: ReturnType<typeof fixture>, key: string, address: string) => {
-    const outcome = from.authenticator.authenticate(`Bearer ${key}`, 'crm', address)
+  const codeOf = async (from: ReturnType<typeof fixture>, key: string, address: string) => {
+    const outcome = await from.authenticator.authenticate(`Bearer ${key}`, 'crm', address)
     return outcome.ok ? 'OK' : outcome.error.code
   }
-  const exhaust = (from: ReturnType<typeof fixture>, address: string) => {
-    const codes = Array.from({ length: AUTH_FAILURES_PER_MINUTE_MAX }, () => codeOf(from, strangersKey(), address))
+  const exhaust = async (from: ReturnType<typeof fixture>, address: string) => {
+    const attempts = Array.from({ length: AUTH_FAILURES_PER_MINUTE_MAX }, () => codeOf(from, strangersKey(), address))
+    const codes = await Promise.all(attempts)
     assert.deepEqual([...new Set(codes)], ['AUTH_INVALID'])
   }
 
-  test('more of them in a minute than allowed are limited, by address, until the minute is over', () => {
+  test('more of them in a minute than allowed are limited, by address, until the minute is over', async () => {
     const from = fixture()
-    exhaust(from, '10.0.0.1')
-    assert.equal(codeOf(from, strangersKey(), '10.0.0.1'), 'RATE_LIMITED')
-    assert.equal(codeOf(from, strangersKey(), '10.0.0.2'), 'AUTH_INVALID')
+    await exhaust(from, '10.0.0.1')
+    assert.equal(await codeOf(from, strangersKey(), '10.0.0.1'), 'RATE_LIMITED')
+    assert.equal(await codeOf(from, strangersKey(), '10.0.0.2'), 'AUTH_INVALID')
     from.clock.now += 60_000
-    assert.equal(codeOf(from, strangersKey(), '10.0.0.1'), 'AUTH_INVALID')
+    assert.equal(await codeOf(from, strangersKey(), '10.0.0.1'), 'AUTH_INVALID')
   })
 
-  test('a valid key is never limited, whatever its address did', () => {
+  test('a valid key is never limited, whatever its address did', async () => {
     const from = fixture()
-    exhaust(from, '10.0.0.1')
+    await exhaust(from, '10.0.0.1')
     for (let i = 0; i < 100; i++) {
-      assert.equal(codeOf(from, strangersKey(), '10.0.0.1'), 'RATE_LIMITED')
-      assert.equal(codeOf(from, from.key, '10.0.0.1'), 'OK')
+      assert.equal(await codeOf(from, strangersKey(), '10.0.0.1'), 'RATE_LIMITED')
+      assert.equal(await codeOf(from, from.key, '10.0.0.1'), 'OK')
     }
   })
 
-  test('a request without any key is not an attempt', () => {
+  test('a request without any key is not an attempt', async () => {
     const from = fixture()
     for (let i = 0; i < AUTH_FAILURES_PER_MINUTE_MAX * 2; i++)
-      from.authenticator.authenticate(undefined, 'crm', '10.0.0.1')
-    assert.equal(codeOf(from, strangersKey(), '10.0.0.1'), 'AUTH_INVALID')
+      await from.authenticator.authenticate(undefined, 'crm', '10.0.0.1')
+    assert.equal(await codeOf(from, strangersKey(), '10.0.0.1'), 'AUTH_INVALID')
   })
 
-  test('the addresses of one IPv6 network share a count, however they are written', () => {
+  test('the addresses of one IPv6 network share a count, however they are written', async () => {
     const from = fixture()
     for (let i = 0; i < AUTH_FAILURES_PER_MINUTE_MAX; i++)
-      codeOf(from, strangersKey(), `2001:db8:0:7::${i.toString(16)}`)
-    assert.equal(codeOf(from, strangersKey(), '2001:DB8:0000:0007:ffff:1:2:3'), 'RATE_LIMITED')
-    assert.equal(codeOf(from, strangersKey(), '2001:db8:0:8::1'), 'AUTH_INVALID')
+      await codeOf(from, strangersKey(), `2001:db8:0:7::${i.toString(16)}`)
+    assert.equal(await codeOf(from, strangersKey(), '2001:DB8:0000:0007:ffff:1:2:3'), 'RATE_LIMITED')
+    assert.equal(await codeOf(from, strangersKey(), '2001:db8:0:8::1'), 'AUTH_INVALID')
   })
 
-  test('memory stays bounded under any number of addresses', () => {
+  test('memory stays bounded under any number of addresses', async () => {
     const limit = new FailureLimit(() => NOW)
     for (let i = 0; i < ADDRESSES_TRACKED_MAX + 500; i++) limit.exceeded(`host-${i}`)
     assert.equal(limit.tracked, ADDRESSES_TRACKED_MAX)

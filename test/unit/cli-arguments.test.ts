@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseExpiry } from '../../src/admin/expiry.js'
 import { parseClaims } from '../../src/cli/identity.js'
-import { parseExpiry } from '../../src/cli/key.js'
 
 const NOW = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
@@ -32,7 +32,7 @@ test('an expiry that means nothing, lies in the past or is far away is refused',
   ]
   for (const [text, expected] of cases) {
     const outcome = parseExpiry(text, NOW)
-    assert.match(outcome.ok ? 'taken' : outcome.error.lines.join(), expected, text)
+    assert.match(outcome.ok ? 'taken' : outcome.error, expected, text)
   }
 })
 

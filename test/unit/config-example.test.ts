@@ -23,7 +23,11 @@ function schemaKeys(schema: unknown, at: string): readonly string[] {
   return Object.entries(inner.shape).flatMap(([key, member]) => [`${at}.${key}`, ...schemaKeys(member, `${at}.${key}`)])
 }
 
+/** The names under `vars` are the person's own. */
+const OWN_NAMES = /\.vars$/
+
 function valueKeys(value: unknown, at: string): readonly string[] {
+  if (OWN_NAMES.test(at)) return []
   if (Array.isArray(value)) return value.flatMap((item) => valueKeys(item, `${at}[]`))
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, member]) => [`${at}.${key}`, ...valueKeys(member, `${at}.${key}`)])

@@ -71,7 +71,7 @@ describe('faults that end the start', () => {
   })
 
   test('keys of the design that nothing acts on yet are refused, not ignored', () => {
-    for (const text of ['auth: { jwt: [] }', 'audit: { shipper: {} }', 'audit: { file: {} }', 'connectors_dir: x']) {
+    for (const text of ['auth: { jwt: [] }', 'audit: { shipper: {} }', 'audit: { file: {} }']) {
       assert.match(endings(`${text}\n`).join(), /unknown key/)
     }
   })
@@ -192,21 +192,26 @@ describe('faults that end the start', () => {
     assert.match(endings('server: { listen: "127.0.0.1:1", admin_listen: "127.0.0.1:1" }\n').join(), /another port/)
   })
 
-  test('a connector without an id, with a malformed one, or with one that repeats', () => {
+  test('a connector without an id, or with a malformed one', () => {
     assert.match(
       endings('connectors:\n  - type: postgres\n').join(),
       /connectors\[0\]\.id: missing: expected a name such as shop/,
     )
     assert.match(endings('connectors:\n  - id: Shop!\n').join(), /connectors\[0\]\.id: expected a name such as shop/)
     assert.match(endings('connectors: [shop]\n').join(), /connectors\[0\]: expected keys: id/)
-    assert.deepEqual(endings(`${SHOP}${URL}  - id: shop\n    type: postgres\n${URL}`), [
-      'config.yaml:5:5: connectors[1].id: another connector has this id',
-    ])
   })
 
-  test('two connectors at one path, one of them by default', () => {
-    const text = `${SHOP}${URL}  - id: other\n    type: postgres\n    path: /mcp/shop\n${URL}`
-    assert.deepEqual(endings(text), ['config.yaml:7:5: connectors[1].path: another connector has this path'])
+  test('an admin store that is of neither kind, or of both, or without an address', () => {
+    const store = (keys: string) => endings(`admin_store: { ${keys} }\n`).join()
+    assert.match(store('type: postgre'), /admin_store\.type: expected sqlite or postgres\. Did you mean "postgres"/)
+    assert.match(store('type: postgres'), /admin_store\.url: missing: expected url or url_file/)
+    assert.match(store('type: postgres, path: a'), /admin_store\.path: used with type: sqlite only/)
+    assert.match(store('url: "postgres://u@h/d"'), /admin_store\.url: used with type: postgres only/)
+    assert.match(store('type: postgres, url: "postgres://u@h/d", url_file: f'), /expected url or url_file, not both/)
+    assert.match(store('type: postgres, url_file: none'), /admin_store\.url_file: the file .*none does not exist/)
+    const malformed = store('type: postgres, url: "mysql://u:hunter2@h/d"')
+    assert.match(malformed, /admin_store\.url: expected an address that starts with postgres:\/\//)
+    assert.doesNotMatch(malformed, /hunter2/)
   })
 })
 
@@ -337,7 +342,7 @@ describe('what is loaded', () => {
     const { config } = loaded(`${SHOP}${URL}`)
     assert.deepEqual(config.server.listen, { host: '127.0.0.1', port: 8080 })
     assert.deepEqual(config.server.adminListen, { host: '127.0.0.1', port: 9090 })
-    assert.equal(config.adminStore.path, join(folder, 'runku.sqlite'))
+    assert.deepEqual(config.adminStore, { type: 'sqlite', path: join(folder, 'runku.sqlite') })
     assert.deepEqual(auditSettings(config), { stdout: true, values: { filters: 'hash', writes: 'hash' } })
     const [shop] = config.connectors
     assert.ok(shop)

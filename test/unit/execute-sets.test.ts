@@ -37,7 +37,7 @@ async function called(args: unknown) {
     kind: 'call',
     callId: 1,
     auditId: 'a',
-    snapshot: encodeSnapshot({ epoch: 1, schema: SCHEMA, policy: EMPTY_POLICY }),
+    snapshot: encodeSnapshot({ schema: SCHEMA, policy: EMPTY_POLICY }, 1),
     identity: caller(['a']),
     tool: 'report',
     args,

@@ -85,7 +85,7 @@ describe('import rules', () => {
 
   test('a dialect is pure: only driver.ts and introspector.ts reach a database driver', () => {
     const allowed =
-      /^src\/engines\/[a-z]+\/(driver|introspector|connection|pool|cancel|[a-z-]*connection[a-z-]*)\.ts$|^src\/demo\//
+      /^src\/engines\/[a-z]+\/(driver|introspector|connection|pool|cancel|[a-z-]*connection[a-z-]*)\.ts$|^src\/demo\/|^src\/admin\/postgres-[a-z-]+\.ts$/
     assertNone(
       'drivers',
       imports.filter(({ from, to, typeOnly }) => isDriver(to) && !typeOnly && !allowed.test(from)),
@@ -102,6 +102,19 @@ describe('import rules', () => {
     }
     assert.deepEqual(loading('static'), [])
     assert.deepEqual(loading('all'), ['mysql2', 'pg', 'tedious'])
+  })
+
+  test('the front thread begins without any database driver, and comes to the one of an admin store on PostgreSQL alone', () => {
+    const loading = (which: 'all' | 'static') => {
+      const loaded = reachable('src/gateway', which)
+      const taken = imports.filter(
+        ({ from, to, typeOnly }) => isDriver(to) && !typeOnly && loaded.has(from.replace(/\.ts$/, '')),
+      )
+      return [...new Set(taken.map(({ from }) => from))]
+    }
+    assert.deepEqual(loading('static'), [])
+    assert.ok(loading('all').length > 0)
+    for (const file of loading('all')) assert.match(file, /^src\/admin\/postgres-/)
   })
 
   test('engines do not import each other', () => {

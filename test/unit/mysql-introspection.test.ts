@@ -11,10 +11,13 @@ import {
   MYSQL_INDEXES,
   PARAMETERS,
   RELATIONS,
+  ROUTINE_TEXTS,
   ROUTINES,
   SERVER_FACTS,
+  VIEW_TEXTS,
 } from '../../src/engines/mysql/catalog-queries.js'
 import { introspectCatalog } from '../../src/engines/mysql/introspector.js'
+import { viewReads } from '../../src/engines/mysql/reads.js'
 
 /** What MySQL's own server answers to a login that may read some columns of a table alone. */
 const ANSWERS: Readonly<Record<string, readonly CatalogRow[]>> = {
@@ -62,6 +65,11 @@ const ANSWERS: Readonly<Record<string, readonly CatalogRow[]>> = {
     ['PROCEDURE', 'seen', '', 'NO SQL', 'DEFINER', null, null, null],
   ],
   [PARAMETERS]: [['PROCEDURE run', 'OUT', 'n', 'int', null, null]],
+  [VIEW_TEXTS]: [['unseen', '']],
+  [ROUTINE_TEXTS]: [
+    ['PROCEDURE run', 'begin select count(*) into n from Parents where `code` = 7; end'],
+    ['PROCEDURE seen', null],
+  ],
 }
 
 interface ColumnFacts {
@@ -172,4 +180,27 @@ test('a query that fails ends introspection with its error', async () => {
     )
     assert.deepEqual(outcome, { ok: false, error })
   }
+})
+
+test('MySQL: what a routine reads is told by the words of its text, and nothing is told of a text that is not shown', async () => {
+  const model = await introspected()
+  const told = model.routines.map(({ ref, reads }) => [
+    ref.name,
+    reads?.map(({ table, columns }) => [table.name, columns]),
+  ])
+  assert.deepEqual(told, [['run', [['parents', ['code']]]]])
+})
+
+test('MySQL: a view reads the columns that stand behind the aliases of its tables, and no others of the same names', () => {
+  const text =
+    'select `c`.`id` AS `email`,concat(`c`.`first`,`shop`.`orders`.`note`) AS `x``y` from ((`shop`.`customers` `c` ' +
+    'join `shop`.`orders` on(`shop`.`orders`.`customer_id` = `c`.`id`)) left join `far`.`odd``name` `o` on(`o`.`email` = 1)) ' +
+    'where `c`.`id` in (select `d`.`id` from `shop`.`deleted` `d`)'
+  const reads = viewReads(text).map(({ schema, name, columns }) => [`${schema}.${name}`, columns])
+  assert.deepEqual(reads, [
+    ['shop.customers', ['id', 'first']],
+    ['shop.orders', ['note', 'customer_id']],
+    ['far.odd`name', ['email']],
+    ['shop.deleted', ['id']],
+  ])
 })

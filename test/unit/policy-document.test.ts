@@ -181,12 +181,25 @@ test('an unknown key names its line, its path and the nearest valid key', () => 
 })
 
 test('keys of later grammars, which nothing would enforce yet, are refused', () => {
-  for (const key of ['min_group_size', 'require_index_above_rows', 'expand']) {
-    assert.equal(only(`version: 1\ntables: { a.b: { ${key}: 1 } }`).path, `tables.a.b.${key}`)
+  assert.equal(only('version: 1\ntables: { a.b: { expand: 1 } }').path, 'tables.a.b.expand')
+})
+
+test('a filter that leads to a parent names columns and nothing else, and is told apart by that key', () => {
+  accepted(filterIn('{ parent: [customer_id] }'))
+  accepted(filterIn('{ parent: [a, b] }'))
+  const wrong: readonly (readonly [string, string, string])[] = [
+    ['{ column: a, parent: [b] }', 'column', 'one of parent'],
+    ['{ parent: [b], op: eq }', 'op', 'one of parent'],
+    ['{ parent: [] }', 'parent', 'a list of column names, at least one'],
+    ['{ parent: customer_id }', 'parent', 'a list of column names, at least one'],
+    ['{ parent: [1] }', 'parent[0]', 'a column name of 1 to 512 characters'],
+  ]
+  for (const [filter, part, expected] of wrong) {
+    const [fault] = refused(filterIn(filter))
+    assert.deepEqual([fault?.path, fault?.expected], [`tables.a.b.row_filter[0].${part}`, expected], filter)
   }
-  for (const filter of ['{ parent: [customer_id] }', '{ column: a, parent: [b] }']) {
-    assert.match(refused(filterIn(filter))[0]?.path ?? '', /^tables\.a\.b\.row_filter\[0\]/)
-  }
+  const [misspelt] = refused(filterIn('{ parnt: [customer_id] }'))
+  assert.deepEqual([misspelt?.path, misspelt?.suggestion], ['tables.a.b.row_filter[0].parnt', 'parent'])
 })
 
 test('a mutation names its columns, and each preset is a literal, a claim or now', () => {
@@ -198,8 +211,8 @@ test('a mutation names its columns, and each preset is a literal, a claim or now
     ['update: { columns: ["*", ""] }', 'tables.a.b.update.columns[1]'],
     ['create: { columns: [x], preset: { y: null } }', 'tables.a.b.create.preset.y'],
     ['create: { columns: [x], preset: { y: [1] } }', 'tables.a.b.create.preset.y'],
-    ['create: { columns: [x], preset: { y: { clam: z } } }', 'tables.a.b.create.preset.y'],
-    ['create: { columns: [x], preset: { y: "${' + 'vars.r}" } }', 'tables.a.b.create.preset.y'],
+    ['create: { columns: [x], preset: { y: { clam: z } } }', 'tables.a.b.create.preset.y.clam'],
+    ['create: { columns: [x], preset: { y: "${' + 'vars.R}" } }', 'tables.a.b.create.preset.y'],
     ['create: { columns: [x], preset: [y] }', 'tables.a.b.create.preset'],
     ['soft_delete: {}', 'tables.a.b.soft_delete.column'],
     ['soft_delete: { column: x }', 'tables.a.b.soft_delete.value'],
@@ -312,9 +325,9 @@ test('an empty filter list is refused, since it would read as a restriction and 
   assert.equal(only(role).path, 'roles.r.row_filter.a.b')
 })
 
-test('a variable in a literal is refused, since nothing would fill it in', () => {
-  const fault = only(filterIn('{ column: x, op: eq, value: "${' + 'vars.region}" }'))
-  assert.match(fault.expected, /no \$\{vars/)
+test('half a variable in a literal is refused, since nothing would fill it in', () => {
+  const fault = only(filterIn('{ column: x, op: eq, value: "${' + 'vars.region" }'))
+  assert.match(fault.expected, /\$\{vars\. begins a variable/)
 })
 
 test('numbers that a double would round, or that are not decimal, must be quoted', () => {

@@ -87,11 +87,45 @@ test('a masked column that was renamed withholds the table, and its new name is 
   assert.equal(judged(renamed).columns, undefined)
 })
 
+test('two tables that swapped their names show nothing, and one that is new under its name is what it is called', () => {
+  const columns = { id: 'integer', name: 'text', ssn: 'text', tenant: 'integer', note: 'text' } as const
+  const [people, staff] = ['people', 'staff'].map((name, i) => ({
+    ...tableOf('public', name, { columns, key: ['id'] }),
+    catalogId: `${100 + i}`,
+  }))
+  assert.ok(people !== undefined && staff !== undefined)
+  const document = parsePolicy(
+    "version: 1\ntables: { public.people: { mask: [ssn] }, public.staff: {} }\nroles: { reader: { read: ['*'] } }",
+  )
+  assert.ok(document.ok)
+  const known = parseKnownObjects(
+    JSON.stringify(knownObjects(schemaOf(people, staff), Object.keys(document.value.tables))),
+  )
+  assert.ok(known !== undefined)
+  const served = (...tables: readonly (typeof people)[]) => {
+    const { engine, findings } = compilePolicy(document.value, schemaOf(...tables), { schemas: ['public'], known })
+    return [[...engine.rights(caller(['reader'])).byToolBase.keys()], findings.map(({ kind }) => kind)]
+  }
+  assert.deepEqual(served(people, staff), [['people', 'staff'], []])
+  const swapped = [
+    { ...people, catalogId: staff.catalogId },
+    { ...staff, catalogId: people.catalogId },
+  ]
+  assert.deepEqual(served(...swapped), [[], ['table_changed', 'table_changed']])
+  assert.deepEqual(served(people, { ...staff, catalogId: '200' }), [['people', 'staff'], []])
+})
+
 test('a table that did not exist when the policy was applied shows no column', () => {
   const document = parsePolicy(POLICY)
   assert.ok(document.ok)
   const { engine } = compilePolicy(document.value, before, { schemas: ['public'], known: [] })
   assert.equal(engine.rights(caller(['reader'])).tables.length, 0)
+})
+
+test('what was kept before tables had ids there confirms columns as ever', () => {
+  const known = parseKnownObjects('[{"name":"public.people","columns":[["id",1,"integer"]]}]')
+  assert.deepEqual(known, [{ name: 'public.people', columns: [['id', 1, 'integer']] }])
+  assert.equal(parseKnownObjects('[{"name":"public.people","catalogId":7,"columns":[]}]'), undefined)
 })
 
 test('stored text that is something else confirms nothing', () => {

@@ -173,9 +173,9 @@ identities: { ann: { ${identity} } }`
 
 test('every limit is taken from the policy, and a page is never larger than the row cap', () => {
   const set =
-    'row_cap: 40, page_size: 90, query_timeout_ms: 77, response_chars_max: 1234, cell_chars_max: 55, max_affected_rows: 9'
+    'row_cap: 40, page_size: 90, query_timeout_ms: 77, response_chars_max: 1234, cell_chars_max: 55, max_affected_rows: 9, min_group_size: 6, require_index_above_rows: 77777'
   const engine = engineOf(
-    `version: 1\ndefaults: { ${set} }\ntables: { public.customers: }\nroles: { a: { read: ['*'] } }`,
+    `version: 1\ndefaults: { ${set} }\ntables: { public.customers: }\nroles: { a: { aggregate: ['*'] } }`,
   )
   const expected = {
     rowCap: 40,
@@ -184,6 +184,8 @@ test('every limit is taken from the policy, and a page is never larger than the 
     responseCharsMax: 1234,
     cellCharsMax: 55,
     maxAffectedRows: 9,
+    minGroupSize: 6,
+    indexRequiredAboveRows: 77777,
   }
   assert.deepEqual(engine.limits(caller(['a']), CUSTOMERS), expected)
   assert.deepEqual(engine.rights(caller(['a'])).byToolBase.get('customers')?.limits, expected)

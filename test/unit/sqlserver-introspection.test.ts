@@ -10,6 +10,7 @@ import {
   COLUMNS,
   FOREIGN_KEYS,
   INDEXES,
+  MODULE_TEXTS,
   PARAMETERS,
   RELATIONS,
   ROUTINES,
@@ -86,6 +87,11 @@ const ANSWERS: Readonly<Record<string, readonly CatalogRow[]>> = {
     ['31', 'dbo', 'added', 'FN', null, '0'],
     ['32', 'dbo', 'rows_of', 'IF', '', '0'],
     ['34', 'Sales', 'outside', 'FS', null, '0'],
+  ],
+  [MODULE_TEXTS]: [
+    ['12', 'dbo', 'seen', 'V', 'CREATE VIEW dbo.seen AS SELECT id, [state] FROM dbo.Orders'],
+    ['30', 'dbo', 'run', 'P', 'CREATE PROCEDURE run @job nvarchar(30) AS SELECT s.* FROM seen s'],
+    ['31', 'dbo', 'added', 'FN', null],
   ],
   [PARAMETERS]: [
     parameter(30, 1, '@job', TEXT('nvarchar', 60), {}),
@@ -372,7 +378,7 @@ test('SQL Server: a right on a column is a right to write its table, whether or 
 test('SQL Server: a schema is asked for by its number, and found as the catalog compares names', async () => {
   const asked: Asked[] = []
   assert.ok((await introspection(['DBO', 'Sales'], ANSWERS, asked)).ok)
-  assert.equal(asked.length, 8, 'one query of each kind, however many tables there are')
+  assert.equal(asked.length, 9, 'one query of each kind, however many tables there are')
   for (const { text, params } of asked) {
     assert.deepEqual(params, text.includes('@p1') ? [',1,5,'] : [])
   }
@@ -416,4 +422,21 @@ test('SQL Server: a database of an older compatibility level is refused by name,
   assert.ok(!model.ok)
   assert.equal(model.error.code, 'CONNECTOR_UNAVAILABLE')
   assert.match(model.error.reason ?? '', /compatibility level 120: expected 130 or more/)
+})
+
+test('SQL Server: what a view or a routine reads is told by its text, through views, and nothing without one', async () => {
+  const model = await introspected()
+  const told = [...model.tables, ...model.routines].flatMap(({ ref, reads }) =>
+    reads === undefined ? [] : [[ref.name, reads.map(({ table, columns }) => [table.name, columns])]],
+  )
+  assert.deepEqual(told, [
+    ['seen', [['orders', ['id', 'state']]]],
+    [
+      'run',
+      [
+        ['orders', ['id', 'state']],
+        ['seen', 'all'],
+      ],
+    ],
+  ])
 })

@@ -50,6 +50,10 @@ export async function runMutation(
   mutation: CompiledMutation,
   transaction: WritingTransaction,
 ): Promise<TransactionEnd<MutationEnd>> {
+  if (mutation.guard !== undefined) {
+    const changed = columnsChanged(await transaction.run(mutation.guard))
+    if (changed !== undefined) return transaction.rollBack(fail(changed))
+  }
   if (mutation.lock !== undefined) {
     const locked = await transaction.run(mutation.lock)
     if (!locked.ok) return transaction.rollBack(locked)
@@ -69,6 +73,13 @@ export async function runMutation(
   if (!rows.every((row) => row.at(-1) === TRUE)) return transaction.rollBack(ok({ kind: 'out_of_scope' }))
   const end: MutationEnd = { kind: 'written', rows: rows.map((row) => row.slice(0, -1)), affected }
   return mutation.dryRun ? transaction.undo(end) : transaction.commit(end)
+}
+
+/** What a guard that was run says against going on; see `CompiledStatement.guard`. */
+export function columnsChanged(guarded: Result<Ran, GatewayError>): GatewayError | undefined {
+  if (!guarded.ok) return guarded.error
+  if (guarded.value.rows[0]?.[0] === TRUE) return undefined
+  return gatewayError('SCHEMA_CHANGED', { reason: 'a column is no longer the one that the catalog had under its name' })
 }
 
 /** What the locked rows already decide; undefined when the change may go on. */

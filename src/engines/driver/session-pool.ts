@@ -23,6 +23,8 @@ export interface PooledSession {
   readonly abandoned?: boolean
   /** Settles when the server is done with a session that was abandoned, as far as that can be told, or after a bounded time. */
   gone?(): Promise<void>
+  /** Lets go of what a call has left on the session for the next one; undefined: nothing. Tells whether it may serve again. */
+  tidy?(): Promise<boolean> | undefined
   /** Settles within a bounded time, and never fails, when nothing of the session remains. */
   end(): Promise<void>
 }
@@ -118,6 +120,9 @@ export class SessionPool<S extends PooledSession> {
       void this.#end(session)
       return undefined
     }
+    // Nobody waits for the session, and somebody may for what it keeps.
+    const tidied = session.tidy?.()
+    if (tidied !== undefined) return tidied.then((done) => this.#giveBack(session, done))
     const expiry = setTimeout(() => this.#dropIdle(session), Math.min(idleTimeoutMs, leftMs))
     this.#idle.push({ session, expiry })
     return undefined

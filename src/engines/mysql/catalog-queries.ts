@@ -71,3 +71,13 @@ SELECT CONCAT(ROUTINE_TYPE, ' ', SPECIFIC_NAME), PARAMETER_MODE, PARAMETER_NAME,
 FROM information_schema.PARAMETERS
 WHERE SPECIFIC_SCHEMA = ? AND ORDINAL_POSITION > 0
 ORDER BY ROUTINE_TYPE, SPECIFIC_NAME, ORDINAL_POSITION`
+
+/** The text of each view, with every name whole and quoted. It is empty, or not there, for a login without SHOW VIEW. */
+export const VIEW_TEXTS = `
+SELECT TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ?`
+
+/** The text of each routine, as it was written; NULL for a login that may only run it. */
+export const ROUTINE_TEXTS = `
+SELECT CONCAT(ROUTINE_TYPE, ' ', ROUTINE_NAME), ROUTINE_DEFINITION
+FROM information_schema.ROUTINES
+WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE IN ('FUNCTION', 'PROCEDURE')`

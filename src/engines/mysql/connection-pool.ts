@@ -7,6 +7,7 @@ import type { DriverSurroundings, PooledSession } from '../driver/session-pool.j
 import { Cancellation } from '../engine.js'
 import { MysqlConnection } from './connection.js'
 import { connectError, detailOf, isLoginRefused } from './errors.js'
+import { KeptNames, letNamesGo } from './guarded-read.js'
 import { Killer, type Whereabouts, whereaboutsOf } from './killer.js'
 import { sessionConstants, statementLimit, type Tls, whereaboutsQuery } from './session.js'
 import { type Receiver, runStatement, tidyUp, type WireEnd, type WireSession, type WireStatement } from './wire.js'
@@ -14,6 +15,7 @@ import { type Receiver, runStatement, tidyUp, type WireEnd, type WireSession, ty
 /** One connection with its constants, and the way to end what it runs. */
 export class Session implements WireSession, PooledSession {
   readonly openedMs: number
+  readonly names = new KeptNames()
   readonly connection: MysqlConnection
   readonly #constants: () => WireStatement
   readonly #killer: (session: Session) => Killer
@@ -52,6 +54,11 @@ export class Session implements WireSession, PooledSession {
   /** Whether it was closed on this side alone, so that the server may still be at work for it. */
   get abandoned(): boolean {
     return this.#abandoned
+  }
+
+  /** Whoever renames a column may wait for the names that the session keeps. */
+  tidy(): Promise<boolean> | undefined {
+    return this.names.open ? letNamesGo(this) : undefined
   }
 
   cancel(): void {

@@ -5,8 +5,10 @@ import type { Dialect } from '../engine.js'
 import { compilePlan } from '../sql/compile.js'
 import { compileMutation, type MutationPieces } from '../sql/compile-mutation.js'
 import type { SqlWriter, Write } from '../sql/sql-writer.js'
+import { writeEqual } from '../sql/table-statement.js'
 import { writeTextBytes, writeUtf8, writeWhole } from './bound-values.js'
 import { encodeCell } from './cells.js'
+import { guarding } from './column-guard.js'
 import { compileCall } from './compile-call.js'
 import { writeFilter } from './filters.js'
 import { writing } from './written-values.js'
@@ -55,6 +57,7 @@ function writeExtreme(w: SqlWriter, fn: 'min' | 'max', operand: Write, type: Val
 
 const pieces: MutationPieces = {
   writing,
+  guarding,
   style: { quoting: 'backtick', placeholders: 'question', paramsMax: MYSQL_PARAMS_MAX },
   shortTypes: SHORT_TYPES,
   limitAtStart: () => {},
@@ -63,6 +66,7 @@ const pieces: MutationPieces = {
     else w.keyword(' LIMIT ').param({ type: 'integer', value: limit.rows.toString() })
   },
   filter: writeFilter,
+  same: writeEqual,
   // NULLs come first ascending unless their absence is sorted by first; a column without them is left to its index.
   sortKey: (w, operand, direction, nullable) => {
     if (nullable) {

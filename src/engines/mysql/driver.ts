@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../core/errors.js'
+import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
 import type { SchemaModel } from '../../core/schema-model.js'
 import type { CompiledStatement } from '../../core/statement.js'
@@ -6,7 +6,7 @@ import type { ConnectorSettings } from '../../threads/messages.js'
 import type { CatalogReader } from '../catalog/rows.js'
 import type { WriteOf } from '../driver/calls.js'
 import { DriverPools, driverWithTls, type QueryLimits } from '../driver/pools.js'
-import { runMutation, type TransactionEnd } from '../driver/run-mutation.js'
+import { columnsChanged, runMutation, type TransactionEnd } from '../driver/run-mutation.js'
 import type { DriverSurroundings, SessionPool } from '../driver/session-pool.js'
 import { errorOfEnd, mayServeAgain } from '../driver/statement-ends.js'
 import type {
@@ -21,6 +21,7 @@ import type {
 } from '../engine.js'
 import { type Session, sessionMakers } from './connection-pool.js'
 import { detailOf, reasonOf, statementError } from './errors.js'
+import { letNamesGo, readGuarded } from './guarded-read.js'
 import { introspectCatalog } from './introspector.js'
 import { runCall } from './run-call.js'
 import { type Tls, tlsOf } from './session.js'
@@ -59,11 +60,18 @@ class MysqlDriver implements Driver {
   }
 
   execute(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
-    return statement.runsCode === true ? this.#readWithCode(statement, options) : this.#read(statement, options)
+    const { guard } = statement
+    if (statement.runsCode === true) return this.#readWithCode(statement, options)
+    if (guard === undefined) return this.#read(statement, options)
+    const { nowMs } = this.#surroundings
+    return this.#pools.calls.read(this.#pools.reads.leases, options, (session) =>
+      readGuarded(session, statement, guard, options, nowMs),
+    )
   }
 
   #read({ text, params, columns }: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
     return this.#pools.calls.read(this.#pools.reads.leases, options, async (session) => {
+      if (!(await letNamesGo(session))) return { end: fail(LOST), reusable: false }
       for (const limit of session.limited(options.timeoutMs)) {
         const end = await runStatement(session, limit, options, options.cancellation)
         if (end.kind !== 'done') return { end: rowsOf(end, options), reusable: false }
@@ -78,8 +86,11 @@ class MysqlDriver implements Driver {
 
   /** What a view's function does to its session lasts: nothing can be written meanwhile, and the session is made as it was. */
   #readWithCode(statement: CompiledStatement, options: ExecuteOptions): Promise<Execution> {
+    const { guard } = statement
     return this.#transaction(this.#pools.reads, options, async (parts) => {
       const transaction = new WriteTransaction({ ...parts, reading: true })
+      const changed = guard === undefined ? undefined : columnsChanged(await transaction.run(guard))
+      if (changed !== undefined) return transaction.rollBack(fail(changed))
       const ran = await transaction.run(statement)
       return transaction.rollBack(ran.ok ? ok(ran.value.rows) : ran)
     })
@@ -122,9 +133,14 @@ class MysqlDriver implements Driver {
     run: (parts: TransactionParts) => Promise<TransactionEnd<T>>,
   ): Promise<WriteOf<T>> {
     const { nowMs, randomBytes } = this.#surroundings
-    return this.#pools.calls.write(pool.leases, options, (session) => run({ session, options, nowMs, randomBytes }))
+    return this.#pools.calls.write(pool.leases, options, async (session) => {
+      if (!(await letNamesGo(session))) return { outcome: fail(LOST), effect: 'none', reusable: false }
+      return run({ session, options, nowMs, randomBytes })
+    })
   }
 }
+
+const LOST = gatewayError('CONNECTOR_UNAVAILABLE', { reason: 'a session did not end its transaction' })
 
 function rowsOf(end: WireEnd, limits: QueryLimits): Result<Rows, GatewayError> {
   if (end.kind === 'done') return ok(end.answer.sets[0]?.rows ?? [])

@@ -34,12 +34,15 @@ import {
   MYSQL_INDEXES,
   PARAMETERS,
   RELATIONS,
+  ROUTINE_TEXTS,
   ROUTINES,
   SERVER_FACTS,
+  VIEW_TEXTS,
 } from './catalog-queries.js'
 import { type Grant, type GrantTarget, holds, holdsByColumn, holdsEverywhere, parseGrant } from './grants.js'
 import { jsonColumns, type LongTexts, longTextsQuery } from './json-columns.js'
 import { catalogIndex, indexParts, withToOneKeys } from './keys.js'
+import { type CatalogReads, catalogReads } from './reads.js'
 import { buildRoutine, parametersKey } from './routines.js'
 import { valueType } from './value-types.js'
 
@@ -67,6 +70,7 @@ interface Catalog {
   readonly foreignKeys: readonly CatalogRow[]
   readonly routines: readonly CatalogRow[]
   readonly parameters: readonly CatalogRow[]
+  readonly reads: CatalogReads
 }
 
 /**
@@ -113,6 +117,8 @@ async function readCatalog(read: CatalogReader, wanted: string): Promise<Result<
   if (!routines.ok) return routines
   const parameters = await read(PARAMETERS, [database])
   if (!parameters.ok) return parameters
+  const reads = await readReads(read, database, columns.value)
+  if (!reads.ok) return reads
   return ok({
     facts,
     database,
@@ -124,7 +130,25 @@ async function readCatalog(read: CatalogReader, wanted: string): Promise<Result<
     foreignKeys: foreignKeys.value,
     routines: routines.value,
     parameters: parameters.value,
+    reads: reads.value,
   })
+}
+
+async function readReads(
+  read: CatalogReader,
+  database: string,
+  columns: readonly CatalogRow[],
+): Promise<Result<CatalogReads, GatewayError>> {
+  const views = await read(VIEW_TEXTS, [database])
+  if (!views.ok) return views
+  const routines = await read(ROUTINE_TEXTS, [database])
+  if (!routines.ok) return routines
+  const readable = [...groupedRows(columns, 0)].map(([name, rows]) => ({
+    schema: database,
+    name,
+    columns: rows.map((row) => textCell(row, 1)),
+  }))
+  return ok(catalogReads(database, views.value, routines.value, readable))
 }
 
 async function readJson(read: CatalogReader, tables: readonly LongTexts[]): Promise<Result<JsonColumns, GatewayError>> {
@@ -234,12 +258,14 @@ function buildTable(relation: CatalogRow, catalog: Catalog, rows: TableRows): Ta
     kind: view ? 'view' : 'table',
     ...(view ? {} : commentOf(comment)),
     columns,
+    ...(seesByColumn(catalog, name) ? { columnsWithheld: true as const } : {}),
     ...tableKeys(rows.indexes.map((parts) => catalogIndex(parts, byColumn))),
     foreignKeys: rows.foreignKeys.flatMap(({ parts }) => foreignKeyOfRows(parts, byColumn)),
     ...(rowCount === null || rowCount === undefined || view ? {} : { rowEstimate: Number(rowCount) }),
     ...(view || transactions === 'YES' ? {} : { notTransactional: true as const }),
     ...(view || returnsInserted(catalog, name) ? {} : { insertReadBack: 'by_key' as const }),
     ...(view ? {} : { updateReadBack: 'by_key' as const }),
+    ...(view ? catalog.reads.ofView(name) : {}),
   }
 }
 
@@ -249,6 +275,11 @@ function returnsInserted({ facts, database, grants }: Catalog, object: string): 
   return facts.mariadb && !holdsByColumn(grants, 'INSERT', target, facts.foldCase)
 }
 
+/** Rights on single columns stay with their names when the columns get others. */
+function seesByColumn({ facts, database, grants }: Catalog, object: string): boolean {
+  return holdsByColumn(grants, 'SELECT', { on: 'table', schema: database, object }, facts.foldCase)
+}
+
 function buildColumn(row: CatalogRow, view: boolean, mariadb: boolean, json: ReadonlySet<string>): Column {
   const name = textCell(row, 1)
   const generated = generatedKind(textCell(row, 8))
@@ -256,6 +287,7 @@ function buildColumn(row: CatalogRow, view: boolean, mariadb: boolean, json: Rea
     name: catalogName(name),
     agentName: agentColumnName(name),
     catalogId: Number(textCell(row, 2)),
+    ...catalogTypeOf(textCell(row, 3)),
     type: valueType({
       columnType: textCell(row, 3),
       characterSet: row[4] ?? null,
@@ -270,6 +302,12 @@ function buildColumn(row: CatalogRow, view: boolean, mariadb: boolean, json: Rea
   }
 }
 
+/** What the catalog calls the type without its length and its attributes. */
+function catalogTypeOf(columnType: string): Pick<Column, 'catalogType'> {
+  const [name] = /^[a-z0-9_]+/.exec(columnType) ?? []
+  return name === undefined ? {} : { catalogType: catalogName(name) }
+}
+
 function generatedKind(extra: string): Column['generated'] {
   if (/\b(VIRTUAL|STORED|PERSISTENT) GENERATED\b/i.test(extra)) return 'computed'
   return /\bauto_increment\b/i.test(extra) ? 'by_default' : 'no'
@@ -280,7 +318,7 @@ function hasDefault(written: string | null, mariadb: boolean): boolean {
   return written !== null && !(mariadb && written.toUpperCase() === 'NULL')
 }
 
-function buildRoutines({ routines, parameters, database, grants, facts }: Catalog): readonly Routine[] {
+function buildRoutines({ routines, parameters, database, grants, facts, reads }: Catalog): readonly Routine[] {
   const byRoutine = groupedRows(parameters, 0)
   return routines
     .filter((row) => {
@@ -288,7 +326,10 @@ function buildRoutines({ routines, parameters, database, grants, facts }: Catalo
       const target: GrantTarget = { on, schema: database, object: textCell(row, 1) }
       return holds(grants, 'EXECUTE', target, facts.foldCase)
     })
-    .map((row) => buildRoutine(database, row, byRoutine.get(parametersKey(row)) ?? []))
+    .map((row) => ({
+      ...buildRoutine(database, row, byRoutine.get(parametersKey(row)) ?? []),
+      ...reads.ofRoutine(parametersKey(row)),
+    }))
     .sort((a, b) => byCodeUnits(a.ref.name, b.ref.name) || byCodeUnits(a.signature, b.signature))
 }
 

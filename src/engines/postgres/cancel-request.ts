@@ -1,6 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { isSocketFolder, type Tls } from './session.js'
+import { isSocketFolder, type Tls } from '../../storage/postgres-session.js'
 
 /**
  * The protocol's cancel: a second connection that names the session to interrupt and is then closed by the server, without

@@ -181,3 +181,49 @@ JOIN pg_class c ON c.oid = k.confrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE k.contype = 'f' AND k.conparentid = 0 AND to_jsonb(k) ->> 'conperiod' IS DISTINCT FROM 'true'
 ORDER BY k.conrelid, k.conname`
+
+/**
+ * `$1`: views and materialized views, and whatever they read is followed to the tables. A row for each column that a view's
+ * query names: view, schema and name of what is read, the column (NULL where it names none of them), whether it takes whole
+ * rows: then no column of those is a dependency, and only the parsed query tells.
+ */
+export const VIEW_READS = `
+WITH RECURSIVE used (oid) AS (
+  SELECT unnest($1::oid[])
+  UNION
+  SELECT d.refobjid
+  FROM used
+  JOIN pg_rewrite r ON r.ev_class = used.oid AND r.ev_type = '1'
+  JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+)
+SELECT vn.nspname::text, v.relname::text, n.nspname::text, c.relname::text, a.attname::text,
+       (r.ev_action::text LIKE '%:varattno 0 %')::text
+FROM used
+JOIN pg_class v ON v.oid = used.oid
+JOIN pg_namespace vn ON vn.oid = v.relnamespace
+JOIN pg_rewrite r ON r.ev_class = v.oid AND r.ev_type = '1'
+JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+                AND d.refobjid <> v.oid
+JOIN pg_class c ON c.oid = d.refobjid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid <> 0
+WHERE v.relkind IN ('v', 'm') AND c.relkind IN ('r', 'v', 'm', 'p', 'f')`
+
+/**
+ * `$1`: routines that are written in a language. The text of the body, empty where it was parsed when the routine was made; then
+ * what it depends on tells: schema and name of the table, the column or NULL. Last: whether such a body takes whole rows.
+ */
+export const ROUTINE_READS = `
+SELECT p.oid::text, p.prosrc,
+       (SELECT coalesce(json_agg(json_build_array(n.nspname, c.relname, a.attname)), '[]')
+        FROM pg_depend d
+        JOIN pg_class c ON c.oid = d.refobjid
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid <> 0
+        WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_class'::regclass
+          AND c.relkind IN ('r', 'v', 'm', 'p', 'f'))::text,
+       coalesce(to_jsonb(p) ->> 'prosqlbody' LIKE '%:varattno 0 %', false)::text
+FROM unnest($1::oid[]) AS wanted (oid)
+JOIN pg_proc p ON p.oid = wanted.oid
+JOIN pg_language l ON l.oid = p.prolang
+WHERE l.lanname NOT IN ('internal', 'c')`

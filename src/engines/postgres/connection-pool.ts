@@ -1,6 +1,7 @@
 import { Client, type ClientConfig } from 'pg'
 import { CANCEL_GRACE_MS } from '../../core/limits.js'
 import { fail, ok } from '../../core/result.js'
+import { type Tls, withoutOptions } from '../../storage/postgres-session.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
 import type { MakerOf } from '../driver/pools.js'
 import type { DriverSurroundings, PooledSession } from '../driver/session-pool.js'
@@ -8,19 +9,14 @@ import { type BackendKey, sendCancelRequest } from './cancel-request.js'
 import { connectError, detailOf, isLoginRefused } from './errors.js'
 import { NamedStatements } from './named-statements.js'
 import type { WireSession } from './run-batch.js'
-import { clientSettings, type Tls } from './session.js'
+import { clientSettings } from './session.js'
 import type { WireQuery } from './wire-query.js'
 
-/**
- * A client that asks for no options. The setting that is left empty would be taken from `PGOPTIONS`, and a pooler refuses
- * whoever sends one.
- */
+/** A client for behind a pooler: see `withoutOptions`. */
 class PooledClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config)
-    // The type declarations leave out where `pg` keeps what it will send at startup.
-    const { connectionParameters } = this as unknown as { readonly connectionParameters: { options?: string } }
-    delete connectionParameters.options
+    withoutOptions(this)
   }
 }
 

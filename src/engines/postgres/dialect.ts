@@ -5,8 +5,9 @@ import { compilePlan } from '../sql/compile.js'
 import { compileMutation, type MutationPieces } from '../sql/compile-mutation.js'
 import type { SqlWriter, Write } from '../sql/sql-writer.js'
 import { encodeCell } from './cells.js'
+import { guarding } from './column-guard.js'
 import { compileCall } from './compile-call.js'
-import { writeFilter } from './filters.js'
+import { writeFilter, writeSame } from './filters.js'
 import { writing } from './written-values.js'
 
 /** Types in `unknown` and `text` clothing whose values are short; read whole, they keep the form of their output. */
@@ -54,6 +55,7 @@ function writeMetric(w: SqlWriter, fn: AggregateFn, operand: Write | undefined):
 
 const pieces: MutationPieces = {
   writing,
+  guarding,
   style: { quoting: 'double', placeholders: 'dollar', paramsMax: POSTGRES_PARAMS_MAX },
   shortTypes: SHORT_TYPES,
   limitAtStart: () => {},
@@ -66,6 +68,7 @@ const pieces: MutationPieces = {
     if (filter.op === 'in' && filter.values.length === 0) w.keyword('1 = 0')
     else writeFilter(w, column, filter)
   },
+  same: writeSame,
   // The default order is the wanted one, and any words about NULLs would have to match an index's own.
   sortKey: (w, operand, direction) => {
     operand(w)

@@ -1,7 +1,7 @@
 import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
 import { safePattern } from '../sql/pattern.js'
-import type { SqlWriter } from '../sql/sql-writer.js'
+import type { SqlWriter, Write } from '../sql/sql-writer.js'
 
 /**
  * Parameters are sent as text without a type, so that PostgreSQL infers the column's own: an index stays usable, and the
@@ -83,15 +83,32 @@ function writeCompared(w: SqlWriter, column: Column, op: Comparison): void {
     w.column(name).keyword('::text ').keyword(symbol).keyword(' ')
     return
   }
-  // The operators of enums and ranges do not see through a domain; beside an untyped NULL the domain becomes its base type.
-  if (type.domain === true && (type.logical === 'enum' || type.logical === 'unknown')) {
-    w.keyword('coalesce(').column(name).keyword(', NULL)')
-  } else {
-    w.column(name)
+  writeOperand(w, (inner) => inner.column(name), type)
+  writeOperator(w, type, symbol)
+}
+
+/** The operators of enums and ranges do not see through a domain; beside an untyped NULL the domain becomes its base type. */
+function writeOperand(w: SqlWriter, operand: Write, { domain, logical }: ValueType): void {
+  if (domain !== true || (logical !== 'enum' && logical !== 'unknown')) {
+    operand(w)
+    return
   }
-  // An extension's operators are not on the session's search path: unqualified, `citext` would compare as plain text.
-  if (type.operatorSchema === undefined) w.keyword(' ').keyword(symbol).keyword(' ')
-  else w.keyword(' OPERATOR(').identifier(type.operatorSchema).keyword('.').keyword(symbol).keyword(') ')
+  w.keyword('coalesce(')
+  operand(w)
+  w.keyword(', NULL)')
+}
+
+/** An extension's operators are not on the session's search path: unqualified, `citext` would compare as plain text. */
+function writeOperator(w: SqlWriter, { operatorSchema }: ValueType, symbol: (typeof OPERATORS)[Comparison]): void {
+  if (operatorSchema === undefined) w.keyword(' ').keyword(symbol).keyword(' ')
+  else w.keyword(' OPERATOR(').identifier(operatorSchema).keyword('.').keyword(symbol).keyword(') ')
+}
+
+/** Two columns of types that go together, of which the second is given. */
+export function writeSame(w: SqlWriter, operand: Write, other: Write, type: ValueType): void {
+  writeOperand(w, operand, type)
+  writeOperator(w, type, OPERATORS.eq)
+  writeOperand(w, other, type)
 }
 
 /** `IS NULL` on a composite asks about its fields; `IS DISTINCT FROM` asks about the value, and is the same on all others. */

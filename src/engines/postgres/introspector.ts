@@ -14,6 +14,7 @@ import {
 } from '../../core/schema-model.js'
 import type { Param } from '../../core/statement.js'
 import { type CatalogIndex, foreignKey, tableKeys } from '../catalog/keys.js'
+import type { Readable } from '../catalog/reads.js'
 import { commentOf, groupedRows, missingSchemas, tablesHeld } from '../catalog/rows.js'
 import { flag, isNumber, isText, parseList, text } from './catalog-cells.js'
 import {
@@ -23,10 +24,13 @@ import {
   FOREIGN_KEYS,
   INDEXES,
   RELATIONS,
+  ROUTINE_READS,
   ROUTINES,
   SERVER_FACTS,
   TYPES,
+  VIEW_READS,
 } from './catalog-queries.js'
+import { type CatalogReads, catalogReads } from './reads.js'
 import { buildRoutine, type RoutineRow, readRoutine, routineTypes } from './routines.js'
 import { SET_CATALOG_CONSTANTS } from './session.js'
 import { type CatalogType, type CatalogTypes, domainRules, valueType } from './value-types.js'
@@ -44,6 +48,7 @@ interface Catalog {
   readonly indexes: readonly Row[]
   readonly foreignKeys: readonly Row[]
   readonly routines: readonly RoutineRow[]
+  readonly reads: CatalogReads
 }
 
 interface ServerFacts {
@@ -76,7 +81,10 @@ export async function introspectCatalog(
     engine: 'postgres',
     serverVersion: `${Math.floor(catalog.value.facts.version / 10_000)}.${catalog.value.facts.version % 10_000}`,
     tables,
-    routines: catalog.value.routines.map((routine) => buildRoutine(routine, catalog.value.types)),
+    routines: catalog.value.routines.map((routine) => ({
+      ...buildRoutine(routine, catalog.value.types),
+      ...catalog.value.reads.ofRoutine(text(routine.row, 0)),
+    })),
     login: loginFacts(catalog.value),
   })
 }
@@ -108,6 +116,11 @@ async function readCatalog(read: CatalogReader, schemas: readonly string[]): Pro
   if (!indexes.ok) return indexes
   const foreignKeys = await read(FOREIGN_KEYS, [oids])
   if (!foreignKeys.ok) return foreignKeys
+  const views = relations.value.filter((row) => text(row, 3) === 'v' || text(row, 3) === 'm')
+  const viewReads = await read(VIEW_READS, [views.map((row) => text(row, 0))])
+  if (!viewReads.ok) return viewReads
+  const routineReads = await read(ROUTINE_READS, [routines.map(({ row }) => text(row, 0))])
+  if (!routineReads.ok) return routineReads
   const committed = await read(COMMIT_CATALOG, [])
   if (!committed.ok) return committed
   return ok({
@@ -122,7 +135,18 @@ async function readCatalog(read: CatalogReader, schemas: readonly string[]): Pro
     indexes: indexes.value,
     foreignKeys: foreignKeys.value,
     routines,
+    reads: catalogReads(viewReads.value, routineReads.value, readable(relations.value, columns.value)),
   })
+}
+
+/** Tables and views by whose names a body is searched. */
+function readable(relations: readonly Row[], columns: readonly Row[]): readonly Readable[] {
+  const byRelation = groupedRows(columns, 0)
+  return relations.map((row) => ({
+    schema: text(row, 1),
+    name: text(row, 2),
+    columns: (byRelation.get(text(row, 0)) ?? []).map((column) => text(column, 2)),
+  }))
 }
 
 function buildTables(catalog: Catalog): readonly Table[] {
@@ -165,6 +189,7 @@ function buildTable(relation: Row, kind: TableKind, catalog: Catalog, rows: Tabl
     ...tableKeys(rows.indexes.map((row) => catalogIndex(row, byNumber))),
     foreignKeys: rows.foreignKeys.flatMap((row) => linkOf(row, byNumber)),
     ...(rowEstimate === undefined ? {} : { rowEstimate }),
+    ...catalog.reads.ofView(text(relation, 1), text(relation, 2)),
   }
 }
 
@@ -177,6 +202,7 @@ function buildColumn(row: Row, kind: TableKind, types: CatalogTypes): Column {
     name: catalogName(name),
     agentName: agentColumnName(name),
     catalogId: Number(text(row, 1)),
+    catalogType: catalogName(type),
     type: valueType(types, type, Number(text(row, 4)), text(row, 5)),
     // In a view, an outer join makes NULLs of a type that refuses them.
     nullable: !flag(row, 6) && !(domain.notNull && kind !== 'view' && kind !== 'materialized_view'),

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import type { ConnectionOptions } from 'node:tls'
 import {
   CALL_DEADLINE_GRACE_MS,
   CONNECT_TIMEOUT_MS,
@@ -7,12 +5,11 @@ import {
   KEEP_ALIVE_DELAY_MS,
   QUERY_TIMEOUT_MAX_MS,
 } from '../../core/limits.js'
+import type { Tls } from '../../storage/postgres-session.js'
 import type { ConnectorSettings } from '../../threads/messages.js'
 import type { SessionUse } from '../driver/session-pool.js'
 import type { SessionContext } from '../engine.js'
 import type { WireStatement } from './wire-query.js'
-
-type Connection = ConnectorSettings['connection']
 
 /**
  * A net under the driver's own timeouts: a statement that lost its gateway still ends. Longer than any statement the
@@ -25,6 +22,8 @@ const SERVER_TIMEOUT_MS = Math.max(QUERY_TIMEOUT_MAX_MS, INTROSPECTION_TIMEOUT_M
  * transaction.
  */
 const CONSTANTS: Readonly<Record<string, string>> = {
+  // A statement sees what was committed before it got its locks, and so the catalog by which its names were found.
+  default_transaction_isolation: 'read committed',
   TimeZone: 'UTC',
   DateStyle: 'ISO,YMD',
   IntervalStyle: 'iso_8601',
@@ -87,22 +86,6 @@ export function setContext({ identity, roles, claims }: SessionContext): WireSta
 const SET_CONTEXT =
   "SELECT pg_catalog.set_config('runku.identity', $1, true), pg_catalog.set_config('runku.roles', $2, true), " +
   "pg_catalog.set_config('runku.claims', $3, true)"
-
-/** TLS for both the sessions and the side connections that carry cancels; `false` for none. */
-export type Tls = ConnectionOptions | false
-
-/** A host that is a path names the folder of a Unix socket. PostgreSQL speaks no TLS there. */
-export function isSocketFolder(host: string): boolean {
-  return host.startsWith('/')
-}
-
-/** Throws when the authority file cannot be read: the caller turns it into an unavailable connector. */
-export function tlsOf(connection: Connection): Tls {
-  if (connection.tls === 'disable' || isSocketFolder(connection.host)) return false
-  if (connection.tls === 'require') return { rejectUnauthorized: false }
-  if (connection.tlsCaFile === undefined) return { rejectUnauthorized: true }
-  return { rejectUnauthorized: true, ca: readFileSync(connection.tlsCaFile, 'utf8') }
-}
 
 /**
  * How `pg` connects, in full: what is left out would be taken from `PG…` variables of the environment or from

@@ -4,9 +4,11 @@ import type { Column, Identifier, Table } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import { areUnique, insertKey, isCountedUp } from '../../core/table-keys.js'
 import type { CompiledMutation } from '../engine.js'
+import { guardConditions, guardStatement } from './column-guard.js'
 import type { RowLimit, SqlPieces, WritePieces } from './pieces.js'
 import { SqlWriter, type Write } from './sql-writer.js'
 import {
+  parentsIn,
   scopeConditions,
   type TableStatement,
   writeColumnCells,
@@ -31,28 +33,30 @@ type KeyedPlan = Extract<MutationPlan, { key: unknown }>
  * counts, what an AFTER trigger does to it later is the database's own.
  */
 export function compileMutation(mutation: ValidatedMutation, pieces: MutationPieces): CompiledMutation {
-  const { plan, table, limits } = mutation
-  const writing = (): Writing => ({
-    mutation,
-    table,
-    visible: new Map(table.columns.map((column) => [column.name, column])),
-    limits,
-    pieces,
-    writing: pieces.writing,
-    w: new SqlWriter(pieces.style),
-  })
-  const common = { maxAffectedRows: limits.maxAffectedRows, dryRun: plan.dryRun }
+  const { plan, table, limits, guard } = mutation
+  const writers: SqlWriter[] = []
+  const writing = (): Writing => {
+    const w = new SqlWriter(pieces.style)
+    writers.push(w)
+    const visible = new Map(table.columns.map((column) => [column.name, column]))
+    return { mutation, table, visible, limits, guard, pieces, writing: pieces.writing, w }
+  }
+  const statements = compileStatements(mutation, pieces, writing)
+  const ground = guardStatement({ table, guard, pieces }, writers)
+  return { maxAffectedRows: limits.maxAffectedRows, dryRun: plan.dryRun, ...ground, ...statements }
+}
+
+function compileStatements(
+  { plan, table }: ValidatedMutation,
+  pieces: MutationPieces,
+  writing: () => Writing,
+): Pick<CompiledMutation, 'lock' | 'write' | 'readBack'> {
   if (plan.kind === 'create') {
-    const returned = pieces.writing.returns(table, 'insert')
-    return { ...common, ...written(writing, returned, compileInsert, readInserted) }
+    return written(writing, pieces.writing.returns(table, 'insert'), compileInsert, readInserted)
   }
   const returned = pieces.writing.returns(table, 'update')
   const write = (c: Writing, returning: boolean) => compileUpdate(c, plan, returning)
-  return {
-    ...common,
-    lock: compileLock(writing(), plan),
-    ...written(writing, returned, write, (c) => readUpdated(c, plan)),
-  }
+  return { lock: compileLock(writing(), plan), ...written(writing, returned, write, (c) => readUpdated(c, plan)) }
 }
 
 /** The statement that writes, and the one that reads back what it does not return, which may stand in the same batch. */
@@ -84,11 +88,21 @@ function compileInsert(c: Writing, returning: boolean): readonly ResultColumn[] 
     c.writing.noValues(c.w)
     return middle ? columns : writeReturning(c, returning)
   }
-  c.w.keyword('(').list(writes, ', ', ({ column }) => c.w.identifier(column.name))
+  c.w.keyword('(').list(writes, ', ', ({ column }) => c.w.target(column.name))
   c.w.keyword(')')
   const columns = middle ? writeOutput(c) : []
-  c.w.keyword(' VALUES (').list(writes, ', ', ({ column, value }) => c.writing.newValue(c.w, column, value))
-  c.w.keyword(')')
+  const values = () => c.w.list(writes, ', ', ({ column, value }) => c.writing.newValue(c.w, column, value))
+  const guards = guardConditions(c)
+  if (guards.length === 0) {
+    c.w.keyword(' VALUES (')
+    values()
+    c.w.keyword(')')
+  } else {
+    // Before anything is written: what a constraint says of a value would tell what another column holds.
+    c.w.keyword(' SELECT ')
+    values()
+    writeWhere(c.w, guards)
+  }
   return middle ? columns : writeReturning(c, returning)
 }
 
@@ -98,7 +112,7 @@ function compileUpdate(c: Writing, plan: KeyedPlan, returning: boolean): readonl
   const middle = returning && c.writing.returning === 'middle'
   c.writing.update(c.w, c.table)
   c.w.keyword(' SET ').list(writes, ', ', ({ column, value }) => {
-    c.w.identifier(column.name).keyword(' = ')
+    c.w.target(column.name).keyword(' = ')
     c.writing.newValue(c.w, column, value)
   })
   const columns = middle ? writeOutput(c) : []
@@ -124,7 +138,9 @@ function writeReturning(c: Writing, returning: boolean): readonly ResultColumn[]
 function writeJudged(c: Writing): readonly ResultColumn[] {
   const columns = writeResult(c)
   if (columns.length > 0) c.w.keyword(', ')
-  c.writing.truth(c.w, scopeConditions(c, c.mutation.writtenScope), false)
+  // A row without values of the caller's is written in any case, and takes no condition but this one.
+  const guards = c.mutation.writes.length === 0 ? guardConditions(c) : []
+  c.writing.truth(c.w, [...guards, ...scopeConditions(c, c.mutation.writtenScope)], false)
   return columns
 }
 
@@ -176,7 +192,9 @@ function readWritten(c: Writing, conditions: readonly Write[]): readonly ResultC
   c.pieces.limitAtStart(c.w, limit)
   const columns = writeJudged(c)
   writeFrom(c)
-  writeWhere(c.w, conditions)
+  // The write before has locked its own table's names, and not those of tables that only its scope looks into.
+  const guards = parentsIn(c.mutation.writtenScope).length > 0 ? guardConditions(c) : []
+  writeWhere(c.w, [...conditions, ...guards])
   c.pieces.limitAtEnd(c.w, limit)
   return columns
 }

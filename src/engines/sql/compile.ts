@@ -1,14 +1,17 @@
 import { invariant, unreachable } from '../../core/assert.js'
 import { metricType } from '../../core/metric-type.js'
 import type { AggregatePlan, GetPlan, Metric, SearchPlan, ValidatedPlan } from '../../core/plan.js'
-import type { Column, Identifier, Table } from '../../core/schema-model.js'
+import type { Column, Identifier } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
 import { areUnique } from '../../core/table-keys.js'
+import { guardStatement } from './column-guard.js'
 import type { RowLimit, SqlPieces } from './pieces.js'
 import { SqlWriter, type Write } from './sql-writer.js'
+import { writeSizeCondition, writeSuppressed } from './suppression.js'
 import {
   columnOf,
   operand,
+  parentsIn,
   type TableStatement,
   writeCell,
   writeColumnCells,
@@ -25,8 +28,8 @@ interface Compilation extends TableStatement {
 
 /** ValidatedPlan → CompiledStatement, for any engine. Throws only where the plan breaks what validation promises. */
 export function compilePlan(validated: ValidatedPlan, pieces: SqlPieces): CompiledStatement {
-  const { plan, table, visible, limits } = validated
-  const compilation = { validated, table, visible, limits, pieces, w: new SqlWriter(pieces.style) }
+  const { plan, table, visible, limits, guard } = validated
+  const compilation = { validated, table, visible, limits, guard, pieces, w: new SqlWriter(pieces.style) }
   switch (plan.kind) {
     case 'get':
       return compileGet(compilation, plan)
@@ -49,7 +52,7 @@ function compileGet(c: Compilation, plan: GetPlan): CompiledStatement {
   // A key that only the policy declares may match several rows: then the first in a total order is the row.
   if (!areUnique(table, key)) writeOrder(c, totalOrder(table, visible, []))
   c.pieces.limitAtEnd(c.w, limit)
-  return c.w.finish(columns, marksOf(c.validated.table))
+  return c.w.finish(columns, marksOf(c))
 }
 
 function compileSearch(c: Compilation, plan: SearchPlan): CompiledStatement {
@@ -63,7 +66,7 @@ function compileSearch(c: Compilation, plan: SearchPlan): CompiledStatement {
   writeConditions(c, plan.filters, c.validated.scope)
   writeOrder(c, totalOrder(table, visible, plan.order))
   c.pieces.limitAtEnd(c.w, limit)
-  return c.w.finish(columns, marksOf(c.validated.table))
+  return c.w.finish(columns, marksOf(c))
 }
 
 function compileAggregate(c: Compilation, plan: AggregatePlan): CompiledStatement {
@@ -71,30 +74,44 @@ function compileAggregate(c: Compilation, plan: AggregatePlan): CompiledStatemen
   invariant(plan.metrics.length + plan.groupBy.length > 0, 'an aggregate has a metric or a group')
   const groups = plan.groupBy.map((name) => columnOf(c, name))
   const limit: RowLimit = { kind: 'rows', rows: plan.limit + 1 }
+  const { minGroupSize } = c.limits
   const columns: ResultColumn[] = []
+  // Groups are what rows of an aggregate are told apart and sorted by, so they are never cut.
+  const cells = [...groups, ...plan.metrics].map(
+    (item): Write =>
+      () => {
+        columns.push('fn' in item ? writeMetricCell(c, item) : writeGroupCell(c, item))
+      },
+  )
+  const source: Write = () => {
+    writeFrom(c)
+    writeConditions(c, plan.filters, c.validated.scope)
+    if (groups.length > 0) w.keyword(' GROUP BY ').list(groups, ', ', (column) => operand(column)(w))
+  }
+  const order = aggregateOrder(c, plan, groups)
+  if (groups.length > 0 && minGroupSize > 1) {
+    const identity = groups.map((group) => sortTerm(c, sortKey(group, 'asc')))
+    writeSuppressed(w, { pieces, minGroupSize, limit, cells, source, identity, order })
+    return w.finish(columns, marksOf(c))
+  }
   w.keyword('SELECT ')
   pieces.limitAtStart(w, limit)
-  // Groups are what rows of an aggregate are told apart and sorted by, so they are never cut.
-  w.list([...groups, ...plan.metrics], ', ', (item) => {
-    columns.push('fn' in item ? writeMetricCell(c, item) : writeGroupCell(c, item))
-  })
-  writeFrom(c)
-  writeConditions(c, plan.filters, c.validated.scope)
-  if (groups.length > 0) {
-    w.keyword(' GROUP BY ').list(groups, ', ', (column) => operand(column)(w))
-  }
-  writeAggregateOrder(c, plan, groups)
+  w.list(cells, ', ', (cell) => cell(w))
+  source(w)
+  if (groups.length === 0) writeSizeCondition(w, pieces, minGroupSize)
+  writeTerms(w, order)
   pieces.limitAtEnd(w, limit)
-  return w.finish(columns, marksOf(c.validated.table))
+  return w.finish(columns, marksOf(c))
 }
 
 /** Whatever a view is made of may call functions; what a materialized one holds was computed before. */
-function marksOf({ kind }: Table): Pick<CompiledStatement, 'runsCode'> {
-  return kind === 'view' ? { runsCode: true } : {}
+function marksOf(c: Compilation): Pick<CompiledStatement, 'runsCode' | 'guard'> {
+  const tables = [c.table, ...parentsIn(c.validated.scope)]
+  return { ...(tables.some(({ kind }) => kind === 'view') ? { runsCode: true } : {}), ...guardStatement(c, [c.w]) }
 }
 
 /** The caller's order, then every group not in it yet: groups differ, so the order is total. */
-function writeAggregateOrder(c: Compilation, plan: AggregatePlan, groups: readonly Column[]): void {
+function aggregateOrder(c: Compilation, plan: AggregatePlan, groups: readonly Column[]): readonly Write[] {
   const terms: Write[] = []
   const sorted = new Set<string>()
   const add = (id: string, term: Write) => {
@@ -119,7 +136,7 @@ function writeAggregateOrder(c: Compilation, plan: AggregatePlan, groups: readon
     }
   }
   for (const group of groups) add(`group ${group.name}`, sortTerm(c, sortKey(group, 'asc')))
-  writeTerms(c.w, terms)
+  return terms
 }
 
 function writeGroupCell(c: Compilation, column: Column): ResultColumn {

@@ -1,5 +1,6 @@
 import type { AggregateFn, Direction, Filter, PlanValue, WriteValue } from '../../core/plan.js'
 import type { Column, Table, ValueType } from '../../core/schema-model.js'
+import type { GuardPieces } from './column-guard.js'
 import type { SqlStyle, SqlWriter, Write } from './sql-writer.js'
 
 /** `one`: a single row, whichever. `rows`: at most so many, as a parameter, so that calls with different limits share a statement. */
@@ -12,12 +13,15 @@ export interface SqlPieces {
   readonly style: SqlStyle
   /** Native names of types whose values are always short, though their logical type may hold long ones. */
   readonly shortTypes: ReadonlySet<string>
+  readonly guarding: GuardPieces
   /** Right after `SELECT `, for engines that limit rows there. */
   limitAtStart(w: SqlWriter, limit: RowLimit): void
   /** At the end of the statement, for the others. */
   limitAtEnd(w: SqlWriter, limit: RowLimit): void
   /** One condition that is true or not; `neq` is not true for NULL, and `in` without values never is. */
   filter(w: SqlWriter, column: Column, filter: Filter): void
+  /** That a column of one row equals one of another, which is of this type: as the engine compares the two by themselves. */
+  same(w: SqlWriter, operand: Write, other: Write, type: ValueType): void
   /** Sorts with NULLs last ascending and first descending; `nullable` tells whether there can be any. */
   sortKey(w: SqlWriter, operand: Write, direction: Direction, nullable: boolean): void
   /** The operand's text, compared by its bytes: an order for types that have none and for equal values that look different. */

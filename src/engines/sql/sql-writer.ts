@@ -1,5 +1,5 @@
 import { invariant, unreachable } from '../../core/assert.js'
-import type { Identifier, TableRef } from '../../core/schema-model.js'
+import type { Identifier, Table, TableRef } from '../../core/schema-model.js'
 import type { CompiledStatement, Param, ResultColumn } from '../../core/statement.js'
 
 /**
@@ -21,8 +21,17 @@ export interface SqlStyle {
   readonly paramsMax: number
 }
 
-/** What a statement calls the row of its table. */
-export type RowName = 't' | 'inserted' | { readonly name: Identifier }
+/** What a statement calls the row of its table, or of a table that it looks the row's parents up in, or theirs. */
+export type RowName = 't' | 'inserted' | ParentName | { readonly name: Identifier }
+
+/** By how far up the parent is. */
+export type ParentName = 'p1' | 'p2' | 'p3'
+
+/** A row that columns are written of: of another table where there is one, else of the statement's own. */
+export interface Row {
+  readonly name: RowName
+  readonly table?: Table | undefined
+}
 
 /** A piece of a statement that is written where it stands, so that parameters are numbered in the order of the text. */
 export type Write = (w: SqlWriter) => void
@@ -40,6 +49,21 @@ function quoted(quoting: SqlStyle['quoting'], name: string): string {
   }
 }
 
+/** A text as a literal of the engine's, whatever the server's settings take backslashes for. */
+function literal(quoting: SqlStyle['quoting'], text: string): string {
+  const doubled = text.replaceAll("'", "''")
+  switch (quoting) {
+    case 'double':
+      return text.includes('\\') ? `E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`
+    case 'backtick':
+      return `'${doubled.replaceAll('\\', '\\\\')}'`
+    case 'bracket':
+      return `N'${doubled}'`
+    default:
+      return unreachable(quoting)
+  }
+}
+
 /**
  * The only maker of `CompiledStatement`. Text comes in three ways: literals of the source code, identifiers out of a catalog,
  * and the digits of a whole number. Every value is a parameter.
@@ -47,8 +71,11 @@ function quoted(quoting: SqlStyle['quoting'], name: string): string {
 export class SqlWriter {
   readonly #style: SqlStyle
   readonly #params: Param[] = []
+  readonly #named = new Set<Identifier>()
+  readonly #namedElsewhere = new Map<Table, Set<Identifier>>()
   #text = ''
-  #row: RowName = 't'
+  #row: Row = { name: 't' }
+  readonly #later: { readonly at: number; readonly write: Write }[] = []
 
   constructor(style: SqlStyle) {
     this.#style = style
@@ -68,19 +95,74 @@ export class SqlWriter {
 
   /** A column of the statement's table, by the name that the row has in it: a bare name could also mean a result column. */
   column(name: Identifier): this {
-    if (this.#row === 'inserted') return this.keyword('inserted.').identifier(name)
-    if (this.#row === 't') return this.keyword('t.').identifier(name)
-    return this.identifier(this.#row.name).keyword('.').identifier(name)
+    this.#name(name)
+    const row = this.#row.name
+    if (typeof row === 'object') return this.identifier(row.name).keyword('.').identifier(name)
+    return this.keyword(row).keyword('.').identifier(name)
+  }
+
+  /** A column of the statement's table where no other could be meant, and engines take no more than its name: it is written. */
+  target(name: Identifier): this {
+    this.#name(name)
+    return this.identifier(name)
+  }
+
+  #name(name: Identifier): void {
+    const { table } = this.#row
+    if (table === undefined) this.#named.add(name)
+    else this.#namedElsewhere.set(table, (this.#namedElsewhere.get(table) ?? new Set()).add(name))
+  }
+
+  /** Every column of its table that the statement has named so far. */
+  get named(): ReadonlySet<Identifier> {
+    return this.#named
+  }
+
+  /** The same of every other table that it looks into. */
+  get namedElsewhere(): ReadonlyMap<Table, ReadonlySet<Identifier>> {
+    return this.#namedElsewhere
   }
 
   /** From here on the table's row goes by this name: its own where an engine takes no alias, `inserted` where it says so. */
-  rowIs(row: RowName): this {
+  rowIs(name: RowName): this {
+    this.#row = { name }
+    return this
+  }
+
+  /** The row that columns are written of just now. */
+  get row(): Row {
+    return this.#row
+  }
+
+  /** Writes a piece whose columns are of this row, such as one that a subquery looks at, and then goes on with the row before. */
+  about(row: Row, write: Write): this {
+    const before = this.#row
     this.#row = row
+    write(this)
+    this.#row = before
     return this
   }
 
   table(ref: TableRef): this {
     return this.identifier(ref.schema).keyword('.').identifier(ref.name)
+  }
+
+  /** A name as a text, to compare with what the catalog says now. */
+  nameText(name: Identifier): this {
+    invariant(name !== '' && !name.includes('\0'), 'an identifier is not empty and holds no NUL')
+    this.#text += literal(this.#style.quoting, name)
+    return this
+  }
+
+  /** The name of a table, with its schema and its quotes, as a text that the engine looks the table up by. */
+  tableText({ schema, name }: TableRef): this {
+    invariant(
+      ![schema, name].some((part) => part === '' || part.includes('\0')),
+      'a name is not empty and holds no NUL',
+    )
+    const { quoting } = this.#style
+    this.#text += literal(quoting, `${quoted(quoting, schema)}.${quoted(quoting, name)}`)
+    return this
   }
 
   /** A value that the engine is sent beside the text. It may hold any character: parameters are length-prefixed. */
@@ -118,7 +200,7 @@ export class SqlWriter {
 
   /** Whether the row is one that a statement is just writing, beside which some engines take no subquery. */
   get readsInserted(): boolean {
-    return this.#row === 'inserted'
+    return this.#row.name === 'inserted'
   }
 
   /** Writes each item, with the separator between them. */
@@ -130,8 +212,32 @@ export class SqlWriter {
     return this
   }
 
+  /**
+   * A piece that stands here and is written last, when all columns are known that the statement names. It has no parameters,
+   * which are numbered as they come.
+   */
+  later(write: Write): this {
+    this.#later.push({ at: this.#text.length, write })
+    return this
+  }
+
+  /** From the end, so that places before keep their meaning. */
+  #writeLast(): void {
+    for (const { at, write } of this.#later.splice(0).reverse()) {
+      const [before, behind, count] = [this.#text.slice(0, at), this.#text.slice(at), this.#params.length]
+      this.#text = before
+      write(this)
+      invariant(this.#params.length === count, 'what is written last has no parameters')
+      this.#text += behind
+    }
+  }
+
   /** The writer is spent afterwards. Cells come back in the order of `columns`, without names. */
-  finish(columns: readonly ResultColumn[], marks: Pick<CompiledStatement, 'runsCode'> = {}): CompiledStatement {
+  finish(
+    columns: readonly ResultColumn[],
+    marks: Pick<CompiledStatement, 'runsCode' | 'guard'> = {},
+  ): CompiledStatement {
+    this.#writeLast()
     // The one cast to the brand: what stands in `#text` came through the methods above.
     return { text: this.#text, params: this.#params, columns, ...marks } as unknown as CompiledStatement
   }

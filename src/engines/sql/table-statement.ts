@@ -1,9 +1,10 @@
 import { invariant } from '../../core/assert.js'
-import type { CallLimits, Filter, Scope } from '../../core/plan.js'
+import type { CallLimits, Filter, Guard, ParentTerm, Scope, ScopeTerm } from '../../core/plan.js'
 import type { Column, Identifier, LogicalType, Table, ValueType } from '../../core/schema-model.js'
 import type { ResultColumn } from '../../core/statement.js'
+import { guardConditions } from './column-guard.js'
 import type { SqlPieces } from './pieces.js'
-import type { SqlWriter, Write } from './sql-writer.js'
+import type { ParentName, SqlWriter, Write } from './sql-writer.js'
 
 /** A statement about one table, known in it as `t`, on its way to SQL: with which engine's pieces, and into what. */
 export interface TableStatement {
@@ -11,6 +12,7 @@ export interface TableStatement {
   /** Columns by name that the caller may use; the table's others are found too, since a scope may rest on them. */
   readonly visible: ReadonlyMap<Identifier, Column>
   readonly limits: CallLimits
+  readonly guard: Guard | undefined
   readonly pieces: SqlPieces
   readonly w: SqlWriter
 }
@@ -30,6 +32,13 @@ export function operand(column: Column): Write {
   return (w) => {
     w.column(column.name)
   }
+}
+
+/** Two columns that the engine compares by itself. */
+export function writeEqual(w: SqlWriter, one: Write, other: Write): void {
+  one(w)
+  w.keyword(' = ')
+  other(w)
 }
 
 /** What is known of how long values may get, and how long a caller may get them. */
@@ -80,9 +89,10 @@ export function writeFrom(c: TableStatement): void {
   c.w.keyword(' FROM ').table(c.table.ref).keyword(' AS t')
 }
 
-/** ` WHERE` with filters and scope together, or nothing. */
+/** ` WHERE` with filters, scope and guard together, or nothing. */
 export function writeConditions(c: TableStatement, filters: readonly Filter[], scope: Scope): void {
-  writeWhere(c.w, [...filters.map((filter) => condition(c, filter)), ...scopeConditions(c, scope)])
+  const wanted = filters.map((filter) => condition(c, filter))
+  writeWhere(c.w, [...wanted, ...scopeConditions(c, scope), ...guardConditions(c)])
 }
 
 /** ` WHERE` all of them, or nothing. */
@@ -92,15 +102,46 @@ export function writeWhere(w: SqlWriter, conditions: readonly Write[]): void {
 
 /** All must hold. A scope that offers no group at all lets no row through. */
 export function scopeConditions(c: TableStatement, scope: Scope): readonly Write[] {
-  const conditions = scope.all.map((filter) => condition(c, filter))
-  return scope.any === undefined ? conditions : [...conditions, anyOf(c, scope.any)]
+  return conditionsOf(c, scope, PARENT_NAMES)
 }
 
-function condition(c: TableStatement, filter: Filter): Write {
-  return (w) => c.pieces.filter(w, columnOf(c, filter.column), filter)
+/** What parents are called in subqueries that stand in each other; the policy has refused longer ways up. */
+const PARENT_NAMES: readonly ParentName[] = ['p1', 'p2', 'p3']
+
+/** `names`: those that are left for parents. */
+function conditionsOf(c: TableStatement, scope: Scope, names: readonly ParentName[]): readonly Write[] {
+  const conditions = scope.all.map((term) => condition(c, term, names))
+  return scope.any === undefined ? conditions : [...conditions, anyOf(c, scope.any, names)]
 }
 
-function anyOf(c: TableStatement, groups: readonly (readonly Filter[])[]): Write {
+function condition(c: TableStatement, term: ScopeTerm, names: readonly ParentName[] = []): Write {
+  if (term.op === 'parent') return parentCondition(c, term, names)
+  return (w) => c.pieces.filter(w, columnOf(c, term.column), term)
+}
+
+/** That the parent is there, and in scope: no row is compared with a NULL, so that one without a parent has none. */
+function parentCondition(c: TableStatement, term: ParentTerm, [name, ...names]: readonly ParentName[]): Write {
+  invariant(name !== undefined, 'a policy leads no further up than there are names')
+  const { parent, columns, parentColumns } = term
+  invariant(columns.length > 0 && columns.length === parentColumns.length, 'both sides of a key have columns')
+  const ofParent: TableStatement = { ...c, table: parent, visible: new Map() }
+  return (w) => {
+    invariant(!w.readsInserted, 'no subquery stands beside the row that is being written')
+    const child = w.row
+    const keys = columns.map((column, index): Write => {
+      const referenced = columnOf(ofParent, parentColumns[index] ?? column)
+      const own: Write = (inner) => inner.about(child, operand(columnOf(c, column)))
+      return (inner) => c.pieces.same(inner, operand(referenced), own, referenced.type)
+    })
+    w.keyword('EXISTS (SELECT 1 FROM ').table(parent.ref).keyword(' AS ').keyword(name)
+    w.about({ name, table: parent }, (inner) =>
+      writeWhere(inner, [...keys, ...conditionsOf(ofParent, term.scope, names)]),
+    )
+    w.keyword(')')
+  }
+}
+
+function anyOf(c: TableStatement, groups: readonly (readonly ScopeTerm[])[], names: readonly ParentName[]): Write {
   return (w) => {
     if (groups.length === 0) {
       w.keyword('1 = 0')
@@ -110,9 +151,16 @@ function anyOf(c: TableStatement, groups: readonly (readonly Filter[])[]): Write
       if (group.length === 0) w.keyword('1 = 1')
       else
         w.keyword('(')
-          .list(group, ' AND ', (filter) => condition(c, filter)(w))
+          .list(group, ' AND ', (term) => condition(c, term, names)(w))
           .keyword(')')
     })
     w.keyword(')')
   }
+}
+
+/** Every table that a scope looks into. */
+export function parentsIn({ all, any = [] }: Scope): readonly ParentTerm['parent'][] {
+  return [all, ...any].flatMap((terms) =>
+    terms.flatMap((term) => (term.op === 'parent' ? [term.parent, ...parentsIn(term.scope)] : [])),
+  )
 }

@@ -182,3 +182,15 @@ FROM sys.objects o
 JOIN sys.all_parameters c ON c.object_id = o.object_id${TYPE_JOINS}
 WHERE o.type IN ('P', 'PC', 'FN', 'FS', 'IF', 'TF', 'FT') AND o.is_ms_shipped = 0 AND ${IN_SCHEMAS}
 ORDER BY c.object_id, c.parameter_id`
+
+/**
+ * The text of views, procedures and functions: object, type, text. NULL, or no row, for a login that may only read or run it. What
+ * the server itself knows of their dependencies it tells its owner alone, and of a single column only where a view is bound to
+ * its tables.
+ */
+export const MODULE_TEXTS = `
+SELECT CONVERT(nvarchar(11), o.object_id), s.name, o.name, RTRIM(o.type), m.definition
+FROM sys.objects o
+JOIN sys.schemas s ON s.schema_id = o.schema_id
+JOIN sys.sql_modules m ON m.object_id = o.object_id
+WHERE o.type IN ('V', 'P', 'FN', 'IF', 'TF') AND o.is_ms_shipped = 0 AND ${IN_SCHEMAS}`

@@ -2,7 +2,9 @@ import { SQLSERVER_PARAMS_MAX } from '../../core/limits.js'
 import type { Dialect } from '../engine.js'
 import { compilePlan } from '../sql/compile.js'
 import { compileMutation, type MutationPieces } from '../sql/compile-mutation.js'
+import { writeEqual } from '../sql/table-statement.js'
 import { encodeCell } from './cells.js'
+import { guarding } from './column-guard.js'
 import { compileCall } from './compile-call.js'
 import { writeFilter } from './filters.js'
 import { writeExtreme, writeMetric } from './metrics.js'
@@ -14,6 +16,7 @@ const SHORT_TYPES: ReadonlySet<string> = new Set(['hierarchyid'])
 
 const pieces: MutationPieces = {
   writing,
+  guarding,
   style: { quoting: 'bracket', placeholders: 'at', paramsMax: SQLSERVER_PARAMS_MAX },
   shortTypes: SHORT_TYPES,
   limitAtStart: (w, limit) => {
@@ -22,6 +25,7 @@ const pieces: MutationPieces = {
   },
   limitAtEnd: () => {},
   filter: writeFilter,
+  same: writeEqual,
   // NULLs come first ascending unless their absence is sorted by first; a column without them is left to its index.
   sortKey: (w, operand, direction, nullable) => {
     if (nullable) {

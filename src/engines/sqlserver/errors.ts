@@ -140,6 +140,7 @@ const NUMBERS: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
     217, // nesting of modules, after one was altered into itself
     264, // a column twice in a SET
     270, // the object cannot be changed
+    289, // a date that cannot be made: a guard found another column under a name
     271, // the column cannot be changed: it has come to be computed
     272, // a rowversion cannot be updated
     334, // a table whose triggers forbid the OUTPUT clause: a trigger came since the catalog was read

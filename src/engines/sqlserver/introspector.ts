@@ -15,6 +15,7 @@ import {
   type TableRef,
 } from '../../core/schema-model.js'
 import { foreignKeyOfRows, tableKeys } from '../catalog/keys.js'
+import type { Readable } from '../catalog/reads.js'
 import {
   byCodeUnits,
   byName,
@@ -31,6 +32,7 @@ import {
   COLUMNS,
   FOREIGN_KEYS,
   INDEXES,
+  MODULE_TEXTS,
   PARAMETERS,
   RELATIONS,
   ROUTINES,
@@ -38,6 +40,7 @@ import {
   SERVER_FACTS,
 } from './catalog-queries.js'
 import { catalogIndex } from './keys.js'
+import { type CatalogReads, catalogReads } from './reads.js'
 import { buildRoutine } from './routines.js'
 import { catalogType, TYPE_CELLS, valueType } from './value-types.js'
 
@@ -63,6 +66,7 @@ interface Catalog {
   readonly foreignKeys: readonly CatalogRow[]
   readonly routines: readonly CatalogRow[]
   readonly parameters: readonly CatalogRow[]
+  readonly reads: CatalogReads
 }
 
 /** Cells of a row of `COLUMNS`, after its object, number and name. */
@@ -125,6 +129,8 @@ async function readCatalog(read: CatalogReader, wanted: readonly string[]): Prom
   if (!routines.ok) return routines
   const parameters = await read(PARAMETERS, numbers)
   if (!parameters.ok) return parameters
+  const texts = await read(MODULE_TEXTS, numbers)
+  if (!texts.ok) return texts
   return ok({
     facts,
     relations: relations.value.toSorted(bySchemaAndName),
@@ -133,7 +139,18 @@ async function readCatalog(read: CatalogReader, wanted: readonly string[]): Prom
     foreignKeys: foreignKeys.value,
     routines: routines.value.toSorted(bySchemaAndName),
     parameters: parameters.value,
+    reads: catalogReads(texts.value, readableOf(relations.value, columns.value)),
   })
+}
+
+/** Tables and views by whose names a text is searched. */
+function readableOf(relations: readonly CatalogRow[], columns: readonly CatalogRow[]): readonly Readable[] {
+  const byNumber = groupedRows(columns, 0)
+  return relations.map((row) => ({
+    schema: textCell(row, 1),
+    name: textCell(row, 2),
+    columns: (byNumber.get(textCell(row, 0)) ?? []).map((column) => textCell(column, 2)),
+  }))
 }
 
 function flag(row: CatalogRow, cell: number): boolean {
@@ -175,7 +192,7 @@ function buildTables(catalog: Catalog, readable: Grouped): readonly Table[] {
     const columns = readable.get(number)
     if (columns === undefined) return []
     return [
-      buildTable(relation, {
+      buildTable(relation, catalog.reads, {
         columns,
         indexes: byName(indexes.get(number) ?? []),
         foreignKeys: byName(foreignKeys.get(number) ?? []),
@@ -190,7 +207,7 @@ interface TableRows {
   readonly foreignKeys: readonly Parts[]
 }
 
-function buildTable(relation: CatalogRow, rows: TableRows): Table {
+function buildTable(relation: CatalogRow, reads: CatalogReads, rows: TableRows): Table {
   const kind = kindOf(relation)
   const columns = rows.columns.map((row) => buildColumn(row, kind))
   const byNumber = new Map(columns.map((column) => [String(column.catalogId), column]))
@@ -207,6 +224,7 @@ function buildTable(relation: CatalogRow, rows: TableRows): Table {
     ...(rowCount === null || rowCount === undefined || kind !== 'table' ? {} : { rowEstimate: Number(rowCount) }),
     ...(kind === 'table' && flag(relation, 7) ? { insertReadBack: 'by_key' as const } : {}),
     ...(kind === 'table' && flag(relation, 8) ? { updateReadBack: 'by_key' as const } : {}),
+    ...reads(textCell(relation, 0)),
   }
 }
 
@@ -241,11 +259,12 @@ function generatedKind(row: CatalogRow): Column['generated'] {
   return flag(row, IDENTITY) ? 'always' : 'no'
 }
 
-function buildRoutines({ routines, parameters }: Catalog, readable: Grouped): readonly Routine[] {
+function buildRoutines({ routines, parameters, reads }: Catalog, readable: Grouped): readonly Routine[] {
   const byRoutine = groupedRows(parameters, 0)
   return routines.map((row) => {
     const number = textCell(row, 0)
-    return buildRoutine(row, byRoutine.get(number) ?? [], (readable.get(number) ?? []).map(resultField))
+    const fields = (readable.get(number) ?? []).map(resultField)
+    return { ...buildRoutine(row, byRoutine.get(number) ?? [], fields), ...reads(number) }
   })
 }
 

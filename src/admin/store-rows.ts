@@ -1,8 +1,18 @@
 import type { ClaimValue } from '../core/identity.js'
-import type { Binding, KeyRecord, ListedIdentity, ListedKey, StoredPolicy } from './admin-store.js'
+import type {
+  Binding,
+  KeyRecord,
+  ListedIdentity,
+  ListedKey,
+  ListedPolicy,
+  PendingChange,
+  StoredConnector,
+  StoredPolicy,
+} from './admin-store.js'
 
-/** Rows as SQLite gives them, and what they become. */
+/** Rows as the store's tables have them, and what they become. */
 
+/** `bindings` is JSON, a list of `[role, connector]`: a record is read by one statement, and so from one state. */
 export interface KeyRow {
   readonly key_id: string
   readonly secret_hash: Uint8Array
@@ -20,8 +30,14 @@ export interface IdentityRow {
   readonly name: string
   readonly disabled: number
   readonly claims: string
-  readonly bindings: string
   readonly created_at: number
+}
+
+export interface BindingRow {
+  readonly identity_id: string
+  readonly role: string
+  /** Empty: every connector. */
+  readonly connector: string
 }
 
 export interface ListedKeyRow {
@@ -33,32 +49,39 @@ export interface ListedKeyRow {
   readonly last_used_at: number | null
 }
 
-export interface PolicyRow {
+export interface ListedPolicyRow {
   readonly name: string
   readonly version: number
-  readonly document: string
   readonly author: string
   readonly applied_at: number
 }
 
-/** Bindings of the identity `i` as one JSON text, so that a record is read by one statement and so from one state. */
-const BINDINGS = `(SELECT json_group_array(json_array(b.role, b.connector)) FROM role_bindings b WHERE b.identity_id = i.id) AS bindings`
+export interface PolicyRow extends ListedPolicyRow {
+  readonly document: string
+}
 
-export const SELECT_KEY = `
-  SELECT k.key_id, k.secret_hash, k.expires_at, k.revoked_at,
-         i.id AS identity_id, i.name AS identity_name, i.disabled, i.claims, ${BINDINGS}
-  FROM api_keys k JOIN identities i ON i.id = k.identity_id
-  WHERE k.key_id = ?`
+export interface ConnectorRow {
+  readonly id: string
+  readonly document: string
+  readonly author: string
+  readonly changed_at: number
+}
 
-export const SELECT_IDENTITIES = `
-  SELECT i.id, i.name, i.disabled, i.claims, i.created_at, ${BINDINGS} FROM identities i ORDER BY i.name`
-
-export const SELECT_KEYS = `
-  SELECT k.key_id, i.name AS identity, k.created_at, k.expires_at, k.revoked_at, k.last_used_at
-  FROM api_keys k JOIN identities i ON i.id = k.identity_id
-  ORDER BY i.name, k.created_at, k.key_id`
+export interface PendingRow {
+  readonly seq: number
+  readonly id: string
+  readonly time: number
+  readonly author: string
+  readonly key_id: string | null
+  readonly address: string | null
+  readonly action: string
+  readonly target: string
+  readonly detail: string
+}
 
 export function keyRecord(row: KeyRow): KeyRecord {
+  // Aggregated by the statement that read it.
+  const pairs = JSON.parse(row.bindings) as readonly (readonly [role: string, connector: string])[]
   return {
     keyId: row.key_id,
     secretHash: row.secret_hash,
@@ -68,17 +91,17 @@ export function keyRecord(row: KeyRow): KeyRecord {
     identityName: row.identity_name,
     disabled: row.disabled !== 0,
     claims: claimsOf(row.claims),
-    bindings: bindingsOf(row.bindings),
+    bindings: bindingsOf(pairs),
   }
 }
 
-export function listedIdentity(row: IdentityRow): ListedIdentity {
+export function listedIdentity(row: IdentityRow, bindings: readonly BindingRow[]): ListedIdentity {
   return {
     id: row.id,
     name: row.name,
     disabled: row.disabled !== 0,
     claims: claimsOf(row.claims),
-    bindings: bindingsOf(row.bindings),
+    bindings: bindingsOf(bindings.map(({ role, connector }) => [role, connector])),
     createdAt: row.created_at,
   }
 }
@@ -94,13 +117,31 @@ export function listedKey(row: ListedKeyRow): ListedKey {
   }
 }
 
+export function listedPolicy({ name, version, author, applied_at }: ListedPolicyRow): ListedPolicy {
+  return { name, version, author, appliedAt: applied_at }
+}
+
 export function storedPolicy(row: PolicyRow): StoredPolicy {
+  return { ...listedPolicy(row), document: row.document }
+}
+
+export function storedConnector({ id, document, author, changed_at }: ConnectorRow): StoredConnector {
+  return { id, document, author, changedAt: changed_at }
+}
+
+export function pendingChange(row: PendingRow): PendingChange {
   return {
-    name: row.name,
-    version: row.version,
-    document: row.document,
-    author: row.author,
-    appliedAt: row.applied_at,
+    id: row.id,
+    time: row.time,
+    author: {
+      name: row.author,
+      ...(row.key_id === null ? {} : { keyId: row.key_id }),
+      ...(row.address === null ? {} : { address: row.address }),
+    },
+    action: row.action,
+    target: row.target,
+    // Written with the change alone.
+    detail: JSON.parse(row.detail) as PendingChange['detail'],
   }
 }
 
@@ -118,8 +159,7 @@ function claimsOf(text: string): ReadonlyMap<string, ClaimValue> {
   return new Map(Object.entries(JSON.parse(text) as Readonly<Record<string, ClaimValue>>))
 }
 
-function bindingsOf(text: string): readonly Binding[] {
-  const pairs = JSON.parse(text) as readonly (readonly [role: string, connector: string])[]
+function bindingsOf(pairs: readonly (readonly [role: string, connector: string])[]): readonly Binding[] {
   return pairs
     .map(([role, connector]) => (connector === '' ? { role } : { role, connector }))
     .sort((a, b) => order(a.role, b.role) || order(a.connector ?? '', b.connector ?? ''))
