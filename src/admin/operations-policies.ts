@@ -188,7 +188,7 @@ export const POLICY_OPERATIONS = {
     name: 'policy.rollback',
     method: 'POST',
     path: '/policies/{policy}/rollback',
-    summary: 'Stores the document of an older version as the newest, checked as any other.',
+    summary: 'Stores the document of an older version as the newest, checked like every other.',
     input: { policy, to: version.optional().describe('Default: the version before the newest.') },
     output: { ...shownVersion, findings: z.array(finding), restored: z.int() },
     need: ANYWHERE,

@@ -1,4 +1,5 @@
 import type { AdminStore, StoredPolicy } from '../admin/admin-store.js'
+import { ANONYMOUS } from '../admin/names.js'
 import { allConnectors, type ConnectorConfig, type LoadedConfig } from '../config/config.js'
 import { parseKnownObjects } from '../core/known-objects.js'
 import { nearest } from '../core/names.js'
@@ -62,12 +63,30 @@ export function diffPolicy(surroundings: Surroundings, given: DiffArguments): Pr
         const held = bindings.filter((binding) => binding.connector === undefined || binding.connector === connector.id)
         return { name, roles: [...new Set(held.map(({ role }) => role))].sort() }
       })
+      own.push(...strangers(loaded, own, [before.document, after.document]))
       const old = await sideOf(store, given.name, before, connector, schema.value)
       const young = await sideOf(store, given.name, after, connector, schema.value)
       connectors.push({ connector: connector.id, changes: diffPolicies(old, young, own) })
     }
     return report(given, before, after, connectors)
   })
+}
+
+/**
+ * Callers that the store does not have: whoever comes while authentication is off, and identities that only a document names, such as those of
+ * tokens. The roles of these are not known here, so that they are taken to have every one.
+ */
+function strangers(
+  { config: { auth } }: LoadedConfig,
+  known: readonly DiffIdentity[],
+  documents: readonly PolicyDocument[],
+): readonly DiffIdentity[] {
+  const names = new Set(documents.flatMap(({ identities }) => Object.keys(identities)))
+  names.delete(ANONYMOUS)
+  for (const { name } of known) names.delete(name)
+  const roles = [...new Set(documents.flatMap((document) => Object.keys(document.roles)))].sort()
+  const anonymous = auth.enabled ? [] : [{ name: ANONYMOUS, roles: [...new Set(auth.anonymousRoles)].sort() }]
+  return [...anonymous, ...[...names].map((name) => ({ name, roles }))]
 }
 
 interface ConnectorChanges {

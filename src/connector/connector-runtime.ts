@@ -12,13 +12,11 @@ import { meetCatalog } from '../policy/meet-catalog.js'
 import { EMPTY_POLICY, parsePolicyText, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
 import { schemasOf, withQualifiedNames } from '../policy/qualified-names.js'
-import { withVars } from '../policy/vars.js'
 import { Mailbox } from '../threads/mailbox.js'
 import type {
   CallMessage,
   Connections,
   ConnectorSettings,
-  ConnectorVars,
   FromConnector,
   IntentMessage,
   IntentVerdict,
@@ -207,7 +205,7 @@ export class ConnectorRuntime {
     return engine
   }
 
-  #compile({ schema, policy, known }: ConnectorSnapshot, vars: ConnectorVars = {}) {
+  #compile({ schema, policy, vars, known }: ConnectorSnapshot) {
     const { schemas } = this.#settings
     return compilePolicy(policy, schema, { schemas, vars, ...(known === undefined ? {} : { known }) })
   }
@@ -237,12 +235,10 @@ export class ConnectorRuntime {
       const known = policy?.known === undefined ? undefined : parseKnownObjects(policy.known)
       const confirming = known === undefined && policy !== undefined
       const vars = policy?.vars ?? {}
-      const own = withVars(document.value, vars)
-      const named = withQualifiedNames(own, schemasOf(this.#settings.schemas, schema.value))
+      const named = withQualifiedNames(document.value, schemasOf(this.#settings.schemas, schema.value))
       const confirmed = confirming ? knownObjects(schema.value, Object.keys(named.tables)) : undefined
-      const snapshot = { schema: schema.value, policy: own, ...(known === undefined ? {} : { known }) }
-      // By the document as written, so that a variable that is missing is told with what it is near to.
-      const { engine, findings } = this.#compile({ ...snapshot, policy: document.value }, vars)
+      const snapshot = { schema: schema.value, policy: document.value, vars, ...(known === undefined ? {} : { known }) }
+      const { engine, findings } = this.#compile(snapshot)
       const report = {
         fingerprint: fingerprint(snapshot, known ?? confirmed),
         serverVersion: schema.value.serverVersion,

@@ -12,7 +12,7 @@ import { schemaOverview } from '../tools/schema-overview.js'
 import { resolveTarget } from '../tools/tool-target.js'
 import { encodeObject, encodeRows } from './encode-result.js'
 import { executeMutation, executeProcedure, valueless } from './execute-write.js'
-import { type CallSurroundings, contextOf, type Progress, refusal, success } from './outcomes.js'
+import { type CallSurroundings, contextOf, type Progress, refusal, success, tooLarge } from './outcomes.js'
 
 export type { CallSurroundings } from './outcomes.js'
 
@@ -55,6 +55,8 @@ async function runQuery(executing: Executing, { access }: ReadTarget, plan: Quer
   const validated = policy.validate(plan, call.identity)
   if (!validated.ok) return refusal(call, progress, withReason(executing, validated.error, access, plan.kind))
   const statement = dialect.compile(validated.value)
+  const large = tooLarge([statement, statement.guard])
+  if (large !== undefined) return refusal(call, progress, large)
   const { limits } = validated.value
   const answer = await driver.execute(statement, {
     timeoutMs: limits.queryTimeoutMs,

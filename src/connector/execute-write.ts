@@ -19,7 +19,7 @@ import { planHash } from '../plan/plan-hash.js'
 import { withoutValues } from '../plan/plan-summary.js'
 import type { CallMessage, IntentMessage, IntentVerdict, OutcomeMessage } from '../threads/messages.js'
 import { encodeCall, encodeMutation } from './encode-result.js'
-import { type CallSurroundings, contextOf, type Progress, refusal, success } from './outcomes.js'
+import { type CallSurroundings, contextOf, type Progress, refusal, success, tooLarge } from './outcomes.js'
 
 /** A call on its way to the database. */
 export interface Writing {
@@ -125,6 +125,8 @@ export async function executeMutation(
 ): Promise<OutcomeMessage> {
   const { dialect, driver } = writing.surroundings
   const mutation = dialect.compileMutation(validated)
+  const large = tooLarge([mutation.lock, mutation.write, mutation.readBack, mutation.guard])
+  if (large !== undefined) return refusal(writing.call, writing.progress, large)
   if (mutation.dryRun) {
     // It changes nothing, so there is nothing that an intent would have to tell of.
     const execution = await driver.mutate(mutation, optionsFor(writing, validated.limits, writing.cancellation))
@@ -235,6 +237,8 @@ export async function executeProcedure(
 ): Promise<OutcomeMessage> {
   const { dialect, driver } = writing.surroundings
   const compiled = dialect.compileCall(validated)
+  const large = tooLarge([compiled.statement])
+  if (large !== undefined) return refusal(writing.call, writing.progress, large)
   const { columns } = compiled.statement
   if (compiled.effect === 'read' || compiled.dryRun) {
     const execution = await driver.call(compiled, optionsFor(writing, validated.limits, writing.cancellation))

@@ -1,6 +1,7 @@
 import type { Operation, PlanSummary } from '../core/audit-entry.js'
 import { ERRORS, type ErrorCode, type GatewayError, gatewayError, publicText } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
+import type { CompiledStatement } from '../core/statement.js'
 import { encodeError } from '../core/tool-result.js'
 import type { Dialect, Driver, SessionContext } from '../engines/engine.js'
 import type { PolicyEngine } from '../policy/policy-engine.js'
@@ -32,6 +33,12 @@ export interface Progress {
 }
 
 type Effect = OutcomeMessage['effect']
+
+/** A refusal where the engine would not take one of the statements: it must not be sent. */
+export function tooLarge(statements: readonly (CompiledStatement | undefined)[]): GatewayError | undefined {
+  const expected = statements.find((statement) => statement?.tooLarge !== undefined)?.tooLarge
+  return expected === undefined ? undefined : gatewayError('ARGUMENT_LIMIT', { expected })
+}
 
 /** A call that failed or was refused. Where nobody knows whether it took effect, that is all that is said of it. */
 export function refusal(

@@ -3,13 +3,15 @@ import { deserialize, serialize } from 'node:v8'
 import type { KnownObjects } from '../core/known-objects.js'
 import type { SchemaModel } from '../core/schema-model.js'
 import type { PolicyDocument } from '../policy/policy-document.js'
-import type { SnapshotHandle } from '../threads/messages.js'
+import type { ConnectorVars, SnapshotHandle } from '../threads/messages.js'
 
 /** Everything that decides a call, frozen at one moment: the schema as introspected and the policy as applied. */
 export interface ConnectorSnapshot {
   readonly schema: SchemaModel
-  /** With the connector's own values in it. */
+  /** As it was applied. */
   readonly policy: PolicyDocument
+  /** What the connector gives for the variables in it. */
+  readonly vars: ConnectorVars
   /** What the policy was confirmed to be about; absent in the snapshot that confirms it. */
   readonly known?: KnownObjects
 }
@@ -26,9 +28,9 @@ export function encodeSnapshot(snapshot: ConnectorSnapshot, epoch: number): Snap
  * SHA-256 in hex of what decides a call. `known`: what the policy is confirmed to be about, also in the snapshot that confirms it, which
  * decides like the ones after it.
  */
-export function fingerprint({ schema, policy }: ConnectorSnapshot, known: KnownObjects | undefined): string {
+export function fingerprint({ schema, policy, vars }: ConnectorSnapshot, known: KnownObjects | undefined): string {
   return createHash('sha256')
-    .update(serialize([schema, policy, known]))
+    .update(serialize([schema, policy, vars, known]))
     .digest('hex')
 }
 

@@ -106,6 +106,10 @@ export const MYSQL_PARAMS_MAX = 65_535
 export const SQLSERVER_PARAMS_MAX = 2_090
 /** Values of a list that are parameters of their own; a longer list is one parameter, so that many lists fit a statement. */
 export const SQLSERVER_LIST_PARAMS_MAX = 16
+/** The server's patterns have 8,000 bytes, two for each unit of UTF-16. */
+export const SQLSERVER_PATTERN_CHARS_MAX = 4_000
+/** What the server takes out of a JSON text as a single value. */
+export const SQLSERVER_JSON_MEMBER_CHARS_MAX = 4_000
 /** Result sets that one procedure may give, shown or not: what describes each is kept until the call ends. */
 export const RESULT_SETS_MAX = 1_000
 /** What describes one column of an answer beside its name: its table, its schema, and what the driver makes of them. */

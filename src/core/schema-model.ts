@@ -68,6 +68,8 @@ export interface ValueType {
   readonly finite?: true
   /** `float`: kept with half the digits of a double. */
   readonly single?: true
+  /** `float`: of the numbers near zero, whose first digits are zeros as they are kept, the engine has none. */
+  readonly normal?: true
   /** `unknown`: what its text has to be; absent where any text is taken. */
   readonly form?: TextForm
   /** `date`, `timestamp`: years 0000 to 9999, in which month and day may be zero; nothing is endless or before. */
@@ -104,6 +106,8 @@ export interface ValueType {
   readonly ordered: boolean
   /** Schema of the type's comparison operators, where that is not the engine's own catalog: a type of an extension. */
   readonly operatorSchema?: Identifier
+  /** Columns of the type are never written: a value would be kept as one of another type than what was read. */
+  readonly readOnly?: true
   /** Set when the column's type is a domain, a named restriction of the type described here. */
   readonly domain?: true
   /** `decimal`, `float`, `timestamp`, `time`: digits after the point that the declared type keeps; a longer fraction is rounded. */
@@ -178,6 +182,8 @@ export interface Table {
   readonly rowEstimate?: number
   /** Present where the engine cannot undo a change of the table, which is therefore never written. */
   readonly notTransactional?: true
+  /** Present where the table is kept in memory, whose rows nobody can lock before they are judged: it is never written. */
+  readonly memoryOptimized?: true
   /** `by_key`: a new row can only be read by its key, because an insert does not return it. Absent: it does. */
   readonly insertReadBack?: 'by_key'
   /** The same of rows that an update changed. */

@@ -26,6 +26,13 @@ export interface CompiledStatement {
   readonly columns: readonly ResultColumn[]
   /** Code that somebody keeps in the database runs in it, such as a view's functions, and may leave its session changed. */
   readonly runsCode?: true
+  /** Present where the engine would not take the statement, which is then never sent: what it takes, for the caller. */
+  readonly tooLarge?: string
+  /**
+   * Each row that it returns begins with `@mark`, which is drawn when it runs and tells its rows from those that triggers
+   * return. `counted`: then comes how many rows it wrote. One cell more than `columns` follows.
+   */
+  readonly marked?: 'rows' | 'counted'
   /**
    * What has to be run before, in one transaction with it, where an engine takes no such condition: the first cell of its one
    * row is `t`, or the columns that the statement names are no longer those of the catalog as it was read.

@@ -9,6 +9,7 @@ import {
   TIME_PHRASE,
   TIMESTAMP_PHRASE,
 } from './calendar-value.js'
+import { keepsFloat } from './float-value.js'
 import { canonicalJson } from './json-value.js'
 import {
   ARRAY_DIMENSIONS_MAX,
@@ -79,7 +80,7 @@ function canonicalWrite(type: ValueType, raw: unknown): PlanValue | undefined {
   if (type.logical === 'array') return canonicalArray(type, raw)
   const text = CANONICAL[type.logical](type, raw)
   if (text === undefined || tooLong(type, text) || tooLarge(type, text) || tooFine(type, text)) return undefined
-  if (!keptInHalf(type, text)) return undefined
+  if (type.logical === 'float' && !keepsFloat(type, text)) return undefined
   if (type.form !== undefined && !mayBeWritten(type.form, text)) return undefined
   return type.logical === 'text' && canHold(type, text) === 'no' ? undefined : text
 }
@@ -123,21 +124,6 @@ function tooFineMantissa(text: string, fractionDigitsMax: number): boolean {
     if (digit > 0) kept = at - point
   }
   return kept > fractionDigitsMax
-}
-
-/** Digits that are enough to tell any number of half a double's width from all others. */
-const SINGLE_DIGITS_MAX = 9
-
-/** Whether a column of half width keeps the number: it is the one that is kept, or what that is shown as. */
-function keptInHalf({ single }: ValueType, text: string): boolean {
-  const value = Number(text)
-  if (single !== true || !Number.isFinite(value)) return true
-  const kept = Math.fround(value)
-  if (kept === value) return true
-  if (kept === 0 || !Number.isFinite(kept)) return false
-  let digits = 1
-  while (digits < SINGLE_DIGITS_MAX && Math.fround(Number(kept.toPrecision(digits))) !== kept) digits++
-  return Number(kept.toPrecision(digits)) === value
 }
 
 const TEXT: ValueType = { logical: 'text', native: 'text', equality: true, ordered: true }
@@ -384,6 +370,9 @@ function writePhrase(type: ValueType): string {
     ...(type.fractionDigitsMax === undefined ? [] : [`with at most ${type.fractionDigitsMax} fraction digits`]),
     ...stepsPhrase(type),
     ...(type.single === true ? ['of no more digits than a single-precision float keeps, about 7'] : []),
+    ...(type.normal === true
+      ? [`zero or at least ${type.single === true ? '1.1754944e-38' : '2.2250738585072014e-308'} from it`]
+      : []),
     ...(type.form?.kind === 'words' && type.form.several === true ? ['and no list of them'] : []),
     ...(type.repertoire === undefined ? [] : [REPERTOIRE_PHRASES[type.repertoire]]),
   ]

@@ -96,8 +96,9 @@ function withoutKey(
 }
 
 /** Why nothing of the table is ever written; a change that cannot be undone could not be refused once it was made. */
-function readOnlyReason({ kind, notTransactional }: Table): string | undefined {
+function readOnlyReason({ kind, notTransactional, memoryOptimized }: Table): string | undefined {
   if (!WRITABLE_KINDS.has(kind)) return `is a ${kind.replace('_', ' ')}, which is read-only`
+  if (memoryOptimized === true) return 'is read-only, because its rows are kept in memory and cannot be locked'
   return notTransactional === true ? 'is read-only, because its storage engine cannot undo a change' : undefined
 }
 
@@ -195,9 +196,11 @@ function compilePresets(resolver: ColumnResolver, policy: WritePolicy, rule: Rul
   return presets
 }
 
-function isWritable(column: Column): boolean {
-  return column.generated === 'no' || column.generated === 'by_default'
+function isWritable({ generated, type }: Column): boolean {
+  return (generated === 'no' || generated === 'by_default') && type.readOnly !== true
 }
+
+const KEEPS_TYPES = 'which is never written, because each of its values has a type of its own'
 
 function refuseGenerated(
   { name, table, findings }: ColumnResolver,
@@ -206,7 +209,8 @@ function refuseGenerated(
 ): void {
   const column = table.columns[position]
   if (column === undefined || isWritable(column)) return
-  const text = `${rule} names column ${quoted(column.name)} of ${quoted(name)}, whose values the database generates; it is void.`
+  const why = column.type.readOnly === true ? KEEPS_TYPES : 'whose values the database generates'
+  const text = `${rule} names column ${quoted(column.name)} of ${quoted(name)}, ${why}; it is void.`
   findings.void({ kind: 'column_not_writable', table: name, column: column.name, path, text })
 }
 

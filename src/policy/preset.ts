@@ -29,6 +29,8 @@ export function compilePreset(source: PresetSource, column: Column): Result<Pres
   if (column.generated === 'always' || column.generated === 'computed') {
     return fail('the database generates its values, so nothing can be written into it')
   }
+  if (column.type.readOnly === true)
+    return fail('each of its values has a type of its own, so that nothing is ever written into it')
   if (typeof source === 'object') return ok({ column, source: { kind: 'claim', claim: source.claim } })
   if (source === 'now') {
     if (holdsTime(column)) return ok({ column, source: { kind: 'now' } })

@@ -27,18 +27,20 @@ const PHRASES: Readonly<Record<Holding, readonly string[]>> = {
   secret: listed(`
     password, passwd, passwort, passphrase, passcode, pwd, secret, salt, credential, api key, access key, private key, secret key,
     encryption key, signing key, license key, auth key, ssh key, token, jwt, otp, totp, mfa seed, cvv, cvc, pin, security answer,
-    recovery code, backup code, auth code, verification code, activation code, session key, session data, connection string, hash`),
+    recovery code, backup code, auth code, verification code, activation code, session key, session data, session id, connection string, hash, pass, pw, psw, mdp, kennwort, contraseña,
+    pincode, pin code, pem, cookie, bearer, oauth, dsn, reset code`),
   sensitive: listed(`
     ssn, social security, social insurance, national id, national insurance, nino, tax id, tin, tax number, taxpayer, passport,
     driver license, drivers license, driver licence, driving licence, identity card, cpf, curp, dni, bsn, pesel, birth, birth date,
     birthday, dob, geburtsdatum, iban, bank account, account number, account no, routing number, sort code, card number, card no,
     credit card, cc number, card pan, debit card, diagnosis, medical, blood type, religion, ethnicity, race, sexual orientation,
-    disability, salary, wage, income`),
+    disability, salary, wage, income, cc num, pan, bic, swift, biometric, dna, prescription, credit score, nationality, political`),
   personal: listed(`
     email, e mail, mail address, phone, telephone, telefon, mobile, cell phone, fax, address, adresse, street, strasse, postal code,
     postcode, zip, first name, last name, given name, family name, full name, middle name, surname, maiden name, forename,
     contact name, user name, username, login, nickname, ip, latitude, longitude, device id, photo, picture, avatar, portrait,
-    signature, gender`),
+    signature, gender, mail, courriel, tel, whatsapp, display name, home addr, emergency contact, spouse, vorname, nachname, imei,
+    mac address`),
 }
 
 /** Stems that are told even within a longer word: `userpassword`, `custemailaddr`. */

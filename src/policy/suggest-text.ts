@@ -108,7 +108,8 @@ function writeLines({ table, secret, sensitive, tenant, deleted }: TableLook): r
   const notSet = new Set<string>([...secret, ...sensitive, ...(tenant === undefined ? [] : [tenant])])
   if (deleted !== undefined) notSet.add(deleted.mark.column)
   const settable = table.columns.filter(
-    (column) => column.generated === 'no' && !notSet.has(column.name) && !isStamp(column),
+    (column) =>
+      column.generated === 'no' && column.type.readOnly !== true && !notSet.has(column.name) && !isStamp(column),
   )
   const updated = settable.filter(({ name }) => !table.primaryKey.includes(name)).map(({ name }) => scalar(name))
   const created = settable.filter(({ name, hasDefault }) => !table.primaryKey.includes(name) || !hasDefault)

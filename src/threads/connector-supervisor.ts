@@ -12,26 +12,15 @@ import type {
   ConnectorSettings,
   ConnectorVars,
   FromConnector,
-  IntentMessage,
   OutcomeMessage,
   PrepareReport,
   SnapshotHandle,
 } from './messages.js'
 import { type PreparationSurroundings, Preparations, type RefreshOutcome } from './preparations.js'
+import { SentCalls } from './sent-calls.js'
 import { callersUnder, type ListCaller, type ListListener, type MadeList, ToolLists } from './tool-lists.js'
 
 export type ConnectorMode = 'starting' | 'ready' | 'unavailable' | 'draining' | 'stopped'
-
-interface PendingCall {
-  readonly lane: Lane
-  readonly epoch: number
-  readonly sentAtMs: number
-  readonly listener: CallListener
-  /** Set when the call was announced. */
-  intent?: IntentMessage
-  /** Whether it was told to go: from then on it may take effect. */
-  released?: true
-}
 
 export interface SupervisorSurroundings extends PreparationSurroundings {
   readonly observe: Observe
@@ -62,7 +51,7 @@ export class ConnectorSupervisor implements Connector {
   readonly #lists = new ToolLists()
   readonly #preparations: Preparations
   readonly #judgements = new Judgements()
-  readonly #calls = new Map<number, PendingCall>()
+  readonly #calls = new SentCalls(() => this.#drained?.())
   /** Preparations that were asked for while it had no thread: until they are over its calls wait. */
   #cold = 0
   readonly #held: HeldCalls
@@ -182,13 +171,13 @@ export class ConnectorSupervisor implements Connector {
     }
     if (this.#callsSinceOpened !== undefined) this.#callsSinceOpened += 1
     const sentAtMs = this.#surroundings.nowMs()
-    this.#calls.set(callId, { lane, epoch: snapshot.epoch, sentAtMs, listener })
+    this.#calls.add(callId, { lane, epoch: snapshot.epoch, sentAtMs, listener })
     lane.ask({ kind: 'call', callId, snapshot, sentAtMs, ...request })
   }
 
   /** Stops the database work of a call; its outcome still comes. Unknown ids are calls that have ended. */
   cancel(callId: number): void {
-    if (!this.#held.cancel(callId)) this.#calls.get(callId)?.lane.tell({ kind: 'cancel', callId })
+    if (!this.#held.cancel(callId)) this.#calls.cancel(callId)
   }
 
   /** The caller's tool list, from the cache or made by the connector's thread. */
@@ -268,7 +257,7 @@ export class ConnectorSupervisor implements Connector {
     clearInterval(this.#sweepTimer)
     await this.#lanes.close(Math.max(STOP_LANES_MIN_MS, this.#endsAtMs - this.#surroundings.nowMs()))
     this.#mode = 'stopped'
-    this.#answerLost(() => true, 'the gateway is stopping')
+    this.#calls.lose('all', 'the gateway is stopping')
   }
 
   #takeLane(): Lane | undefined {
@@ -282,7 +271,7 @@ export class ConnectorSupervisor implements Connector {
         lane.answered(this.#surroundings.nowMs())
         return this.#outcome(message)
       case 'intent':
-        return this.#announced(lane, message)
+        return this.#calls.announced(lane, message)
       case 'listed':
         lane.answered(this.#surroundings.nowMs())
         return this.#lists.made(message.requestId, message.body)
@@ -305,28 +294,11 @@ export class ConnectorSupervisor implements Connector {
     }
   }
 
-  #announced(lane: Lane, intent: IntentMessage): void {
-    const { callId } = intent
-    const pending = this.#calls.get(callId)
-    if (pending === undefined) return
-    pending.intent = intent
-    pending.listener.announced(intent, pending.epoch, (verdict) => {
-      // Whoever waited for it is gone when the call has been answered as lost.
-      if (this.#calls.get(callId) !== pending) return
-      if (verdict.kind === 'go') pending.released = true
-      lane.tell({ kind: 'proceed', callId, verdict })
-    })
-  }
-
   #outcome(message: OutcomeMessage): void {
-    const pending = this.#calls.get(message.callId)
-    if (pending === undefined) return
-    this.#calls.delete(message.callId)
-    pending.listener.ended(message, pending.epoch)
+    if (!this.#calls.ended(message)) return
     if (message.code === 'SCHEMA_CHANGED') this.#preparations.schemaChanged()
-    if (this.#calls.size === 0) this.#drained?.()
+    this.#calls.tellEmpty()
   }
-
   #prepareWith(surroundings: SupervisorSurroundings): Preparations {
     const { settings } = this
     const fingerprint = () => this.#report?.fingerprint
@@ -429,7 +401,7 @@ export class ConnectorSupervisor implements Connector {
    * ever serves does a pause come first.
    */
   #laneLost(lane: Lane, reason: string): void {
-    const lost = this.#answerLost((pending) => pending.lane === lane, 'worker thread exited')
+    const lost = this.#calls.lose(lane, 'worker thread exited')
     this.#lists.lost(lane)
     this.#judgements.lost(lane)
     if (this.#mode === 'draining' || this.#mode === 'stopped') return
@@ -440,28 +412,12 @@ export class ConnectorSupervisor implements Connector {
     this.#preparations.lost(lane, reason)
   }
 
-  #answerLost(which: (pending: PendingCall) => boolean, reason: string): number {
-    let lost = 0
-    for (const [callId, pending] of this.#calls) {
-      if (!which(pending)) continue
-      this.#calls.delete(callId)
-      pending.listener.ended(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', reason, pending), pending.epoch)
-      lost += 1
-    }
-    if (this.#calls.size === 0) this.#drained?.()
-    return lost
-  }
-
-  /** Calls are in the map in the order they were sent, so the first that is young enough ends the look-over. */
   #sweep(): void {
     this.#lanes.stopIdle(this.settings.pool.idleTimeoutMs)
     const now = this.#surroundings.nowMs()
     const stuck = this.#lists.unansweredSince(now - this.#callDeadlineMs)
     if (stuck !== undefined) this.#lanes.kill(stuck)
-    for (const pending of this.#calls.values()) {
-      if (now - pending.sentAtMs < this.#callDeadlineMs) return
-      // The worker cancels every query well before this deadline: it answers nothing any more.
-      this.#lanes.kill(pending.lane)
-    }
+    // A worker cancels every query well before this deadline: it answers nothing any more.
+    for (const lane of this.#calls.lanesSentBefore(now - this.#callDeadlineMs)) this.#lanes.kill(lane)
   }
 }

@@ -76,7 +76,7 @@ CREATE FUNCTION left_over() RETURNS TABLE (what text, found text) LANGUAGE sql S
   UNION ALL SELECT 'path', current_setting('search_path')
   UNION ALL SELECT 'user', current_user::text
   UNION ALL SELECT 'role', current_setting('role')
-  UNION ALL SELECT 'locks', count(*)::text FROM pg_locks WHERE locktype = 'advisory' AND granted
+  UNION ALL SELECT 'locks', count(*)::text FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid()
   UNION ALL SELECT 'temporary', count(*)::text FROM pg_class WHERE relpersistence = 't' AND relnamespace = pg_my_temp_schema()
   UNION ALL SELECT 'cursors', count(*)::text FROM pg_cursors WHERE name <> ''
   UNION ALL SELECT 'channels', count(*)::text FROM pg_listening_channels()

@@ -3,37 +3,37 @@ import type { GoldenMutations } from './postgres-mutations.js'
 export const SQLSERVER_MUTATIONS: GoldenMutations = {
   'create with values of every source': {
     write: {
-      text: "INSERT INTO [public].[customers]([email], [name], [bio], [created_at], [tenant_id]) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' VALUES (@p1, @p2, NULL, CAST(SUBSTRING(CONVERT(varchar(50), SYSUTCDATETIME(), 126), 1, 27) AS datetimeoffset(7)), CAST(@p3 AS uniqueidentifier))",
+      text: "INSERT INTO [public].[customers]([email], [name], [bio], [created_at], [tenant_id]) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' VALUES (@p1, @p2, NULL, CAST(SUBSTRING(CONVERT(varchar(50), SYSUTCDATETIME(), 126), 1, 27) AS datetimeoffset(7)), CAST(@p3 AS uniqueidentifier))",
       params: ['a@b.c', 'A', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
     },
   },
   'create of defaults alone': {
     write: {
-      text: "INSERT INTO [public].[customers] OUTPUT CONVERT(varchar(50), inserted.[id]), 't' DEFAULT VALUES",
+      text: "INSERT INTO [public].[customers] OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), 't' DEFAULT VALUES",
       params: [],
     },
   },
   'create that returns nothing': {
     write: {
-      text: "INSERT INTO [public].[customers]([name]) OUTPUT 't' VALUES (@p1)",
+      text: "INSERT INTO [public].[customers]([name]) OUTPUT @mark, 't' VALUES (@p1)",
       params: ['A'],
     },
   },
   'create in a scope': {
     write: {
-      text: "INSERT INTO [public].[customers]([name]) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN inserted.[tenant_id] = CAST(@p1 AS uniqueidentifier) AND ((inserted.[name] = CAST(@p2 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (inserted.[ssn] IS NULL)) THEN 't' ELSE 'f' END VALUES (@p3)",
+      text: "INSERT INTO [public].[customers]([name]) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN inserted.[tenant_id] = CAST(@p1 AS uniqueidentifier) AND ((inserted.[name] = CAST(@p2 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (inserted.[ssn] IS NULL)) THEN 't' ELSE 'f' END VALUES (@p3)",
       params: ['7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', 'a', 'A'],
     },
   },
   'create in a scope that offers no group': {
     write: {
-      text: "INSERT INTO [public].[customers]([name]) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN 1 = 0 THEN 't' ELSE 'f' END VALUES (@p1)",
+      text: "INSERT INTO [public].[customers]([name]) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN 1 = 0 THEN 't' ELSE 'f' END VALUES (@p1)",
       params: ['A'],
     },
   },
   'create in a table that does not return what is inserted': {
     write: {
-      text: "INSERT INTO [public].[customers]([id], [name]) VALUES (CAST(@p1 AS int), @p2); SELECT TOP (@p3) CONVERT(varchar(50), t.[id]), LEFT(CONVERT(nvarchar(max), t.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN t.[tenant_id] = CAST(@p4 AS uniqueidentifier) AND ((t.[name] = CAST(@p5 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (t.[ssn] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p6 AS int)",
+      text: "INSERT INTO [public].[customers]([id], [name]) VALUES (CAST(@p1 AS int), @p2); SELECT TOP (@p3) @mark, @@ROWCOUNT, CONVERT(varchar(50), t.[id]), LEFT(CONVERT(nvarchar(max), t.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN t.[tenant_id] = CAST(@p4 AS uniqueidentifier) AND ((t.[name] = CAST(@p5 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (t.[ssn] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p6 AS int)",
       params: [
         {
           type: 'integer',
@@ -65,7 +65,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [name] = @p1, [bio] = NULL OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [name] = @p1, [bio] = NULL OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         'A',
         {
@@ -89,7 +89,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [name] = @p1 OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN inserted.[tenant_id] = CAST(@p2 AS uniqueidentifier) AND ((inserted.[name] = CAST(@p3 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (inserted.[ssn] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p4 AS int) AND t.[tenant_id] = CAST(@p5 AS uniqueidentifier) AND ((t.[name] = CAST(@p6 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (t.[ssn] IS NULL))",
+      text: "UPDATE t SET [name] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN inserted.[tenant_id] = CAST(@p2 AS uniqueidentifier) AND ((inserted.[name] = CAST(@p3 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (inserted.[ssn] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p4 AS int) AND t.[tenant_id] = CAST(@p5 AS uniqueidentifier) AND ((t.[name] = CAST(@p6 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))) OR (t.[ssn] IS NULL))",
       params: [
         'A',
         '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
@@ -114,7 +114,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [ssn] = @p1 OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [ssn] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -140,7 +140,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [balance] = CAST(@p1 AS decimal(20, 4)) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(varchar(50), inserted.[balance]), CASE WHEN inserted.[tenant_id] = CAST(@p2 AS uniqueidentifier) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p3 AS int) AND t.[tenant_id] = CAST(@p4 AS uniqueidentifier) AND t.[created_at] IS NULL",
+      text: "UPDATE t SET [balance] = CAST(@p1 AS decimal(20, 4)) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(varchar(50), inserted.[balance]), CASE WHEN inserted.[tenant_id] = CAST(@p2 AS uniqueidentifier) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p3 AS int) AND t.[tenant_id] = CAST(@p4 AS uniqueidentifier) AND t.[created_at] IS NULL",
       params: [
         {
           type: 'decimal',
@@ -173,7 +173,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [name] = @p1 OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [name] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         'A',
         {
@@ -194,7 +194,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [name] = @p1, [created_at] = CAST(SUBSTRING(CONVERT(varchar(50), SYSUTCDATETIME(), 126), 1, 27) AS datetimeoffset(7)) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [name] = @p1, [created_at] = CAST(SUBSTRING(CONVERT(varchar(50), SYSUTCDATETIME(), 126), 1, 27) AS datetimeoffset(7)) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         'A',
         {
@@ -219,7 +219,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [id] = CAST(@p1 AS int) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [id] = CAST(@p1 AS int) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'integer',
@@ -244,7 +244,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [email] = @p1 OUTPUT inserted.[email], 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [email] = @p1 OUTPUT @mark, inserted.[email], 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         'x@y.z',
         {
@@ -267,7 +267,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [bio] = @p1 OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[name] = CAST(@p2 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))",
+      text: "UPDATE t SET [bio] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[name] = CAST(@p2 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000))",
       params: ['x', 'A'],
     },
   },
@@ -283,7 +283,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [name] = @p1 OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [name] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         'A',
         {
@@ -305,7 +305,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [created_at] = CAST(SUBSTRING(CONVERT(varchar(50), SYSUTCDATETIME(), 126), 1, 27) AS datetimeoffset(7)) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN inserted.[tenant_id] = CAST(@p1 AS uniqueidentifier) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int) AND t.[tenant_id] = CAST(@p3 AS uniqueidentifier) AND t.[created_at] IS NULL",
+      text: "UPDATE t SET [created_at] = CAST(SUBSTRING(CONVERT(varchar(50), SYSUTCDATETIME(), 126), 1, 27) AS datetimeoffset(7)) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(nvarchar(max), inserted.[name]), LEFT(CONVERT(nvarchar(max), inserted.[bio]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN inserted.[tenant_id] = CAST(@p1 AS uniqueidentifier) THEN 't' ELSE 'f' END FROM [public].[customers] AS t WHERE t.[id] = CAST(@p2 AS int) AND t.[tenant_id] = CAST(@p3 AS uniqueidentifier) AND t.[created_at] IS NULL",
       params: [
         '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
         {
@@ -335,7 +335,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [deleted] = CAST(@p1 AS bit) OUTPUT CONVERT(varchar(50), inserted.[id]), CONVERT(varchar(50), inserted.[deleted]), 't' FROM [public].[flagged] AS t WHERE t.[id] = CAST(@p2 AS int) AND t.[deleted] = CAST(@p3 AS bit)",
+      text: "UPDATE t SET [deleted] = CAST(@p1 AS bit) OUTPUT @mark, CONVERT(varchar(50), inserted.[id]), CONVERT(varchar(50), inserted.[deleted]), 't' FROM [public].[flagged] AS t WHERE t.[id] = CAST(@p2 AS int) AND t.[deleted] = CAST(@p3 AS bit)",
       params: [
         {
           type: 'integer',
@@ -368,7 +368,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [note] = @p1 OUTPUT CONVERT(varchar(50), inserted.[order_id]), CONVERT(varchar(50), inserted.[line]), CONVERT(varchar(50), inserted.[quantity]), LEFT(CONVERT(nvarchar(max), inserted.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint)",
+      text: "UPDATE t SET [note] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[order_id]), CONVERT(varchar(50), inserted.[line]), CONVERT(varchar(50), inserted.[quantity]), LEFT(CONVERT(nvarchar(max), inserted.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), 't' FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint)",
       params: [
         'n',
         {
@@ -401,7 +401,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_tinyint] = CAST(@p1 AS tinyint) OUTPUT CONVERT(varchar(50), inserted.[c_tinyint]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_tinyint] = CAST(@p1 AS tinyint) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_tinyint]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'integer',
@@ -433,7 +433,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_smallint] = CAST(@p1 AS smallint) OUTPUT CONVERT(varchar(50), inserted.[c_smallint]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_smallint] = CAST(@p1 AS smallint) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_smallint]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'integer',
@@ -465,7 +465,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_int] = CAST(@p1 AS int) OUTPUT CONVERT(varchar(50), inserted.[c_int]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_int] = CAST(@p1 AS int) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_int]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'integer',
@@ -497,7 +497,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_bigint] = @p1 OUTPUT CONVERT(varchar(50), inserted.[c_bigint]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_bigint] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[c_bigint]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'integer',
@@ -529,7 +529,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_bit] = CAST(@p1 AS bit) OUTPUT CONVERT(varchar(50), inserted.[c_bit]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_bit] = CAST(@p1 AS bit) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_bit]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'integer',
@@ -561,7 +561,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_decimal] = CAST(@p1 AS decimal(20, 4)) OUTPUT CONVERT(varchar(50), inserted.[c_decimal]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_decimal] = CAST(@p1 AS decimal(20, 4)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_decimal]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'decimal',
@@ -593,7 +593,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_numeric] = CAST(@p1 AS decimal(38, 0)) OUTPUT CONVERT(varchar(50), inserted.[c_numeric]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_numeric] = CAST(@p1 AS decimal(38, 0)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_numeric]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'decimal',
@@ -625,7 +625,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_money] = CAST(@p1 AS money) OUTPUT CONVERT(varchar(50), CONVERT(decimal(19, 4), inserted.[c_money])), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_money] = CAST(@p1 AS money) OUTPUT @mark, CONVERT(varchar(50), CONVERT(decimal(19, 4), inserted.[c_money])), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'decimal',
@@ -657,7 +657,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_smallmoney] = CAST(@p1 AS smallmoney) OUTPUT CONVERT(varchar(50), CONVERT(decimal(19, 4), inserted.[c_smallmoney])), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_smallmoney] = CAST(@p1 AS smallmoney) OUTPUT @mark, CONVERT(varchar(50), CONVERT(decimal(19, 4), inserted.[c_smallmoney])), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'decimal',
@@ -689,7 +689,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_float] = @p1 OUTPUT CONVERT(varchar(50), inserted.[c_float], 3), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_float] = @p1 OUTPUT @mark, CONVERT(varchar(50), inserted.[c_float], 3), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'float',
@@ -721,7 +721,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_real] = CAST(@p1 AS real) OUTPUT CONVERT(varchar(50), inserted.[c_real], 3), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_real] = CAST(@p1 AS real) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_real], 3), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'float',
@@ -747,7 +747,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_folded] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_folded]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_folded] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_folded]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -770,7 +770,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_exact] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_exact]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_exact] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_exact]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -793,7 +793,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_fixed] = @p1 OUTPUT inserted.[c_fixed], 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_fixed] = @p1 OUTPUT @mark, inserted.[c_fixed], 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -816,7 +816,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_long] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_long]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_long] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_long]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -839,7 +839,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_latin1] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_latin1]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_latin1] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_latin1]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '€',
         {
@@ -862,10 +862,8 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_greek] = CASE WHEN CONVERT(varbinary(max), CONVERT(nvarchar(max), CONVERT(varchar(max), @p1 COLLATE Greek_CS_AS))) = CONVERT(varbinary(max), CONVERT(nvarchar(max), @p2)) THEN CONVERT(nvarchar(max), @p3) ELSE CONVERT(nvarchar(max), CONVERT(int, N'not of the code page')) END OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_greek]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p4 AS int)",
+      text: "UPDATE t SET [c_greek] = CASE WHEN CONVERT(varbinary(max), CONVERT(nvarchar(max), CONVERT(varchar(max), @p1 COLLATE Greek_CS_AS))) = CONVERT(varbinary(max), CONVERT(nvarchar(max), @p1)) THEN CONVERT(nvarchar(max), @p1) ELSE CONVERT(nvarchar(max), CONVERT(int, N'not of the code page')) END OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_greek]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
-        'ά',
-        'ά',
         'ά',
         {
           type: 'integer',
@@ -887,7 +885,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_utf8] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_utf8]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_utf8] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_utf8]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '😀',
         {
@@ -910,7 +908,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_fixedLatin1] = @p1 OUTPUT CONVERT(nvarchar(max), inserted.[c_fixedLatin1]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_fixedLatin1] = @p1 OUTPUT @mark, CONVERT(nvarchar(max), inserted.[c_fixedLatin1]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -933,7 +931,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_longLatin1] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_longLatin1]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_longLatin1] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_longLatin1]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -956,7 +954,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_legacyText] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_legacyText]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_legacyText] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_legacyText]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -979,7 +977,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_legacyNtext] = @p1 OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_legacyNtext]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_legacyNtext] = @p1 OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_legacyNtext]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -1002,7 +1000,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_date] = CAST(@p1 AS date) OUTPUT CONVERT(varchar(10), inserted.[c_date], 23), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_date] = CAST(@p1 AS date) OUTPUT @mark, CONVERT(varchar(10), inserted.[c_date], 23), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '2024-02-29',
         {
@@ -1025,7 +1023,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_time] = CAST(@p1 AS time(7)) OUTPUT CONVERT(varchar(50), inserted.[c_time], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_time] = CAST(@p1 AS time(7)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_time], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '10:00:00.1234567',
         {
@@ -1048,7 +1046,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_time0] = CAST(@p1 AS time(0)) OUTPUT CONVERT(varchar(50), inserted.[c_time0], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_time0] = CAST(@p1 AS time(0)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_time0], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '10:00:00',
         {
@@ -1071,7 +1069,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_datetime2] = CAST(@p1 AS datetime2(7)) OUTPUT CONVERT(varchar(50), inserted.[c_datetime2], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_datetime2] = CAST(@p1 AS datetime2(7)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_datetime2], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '2024-02-29T10:00:00.1234567',
         {
@@ -1094,7 +1092,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_datetime2of3] = CAST(@p1 AS datetime2(3)) OUTPUT CONVERT(varchar(50), inserted.[c_datetime2of3], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_datetime2of3] = CAST(@p1 AS datetime2(3)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_datetime2of3], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '2024-02-29T10:00:00.123',
         {
@@ -1117,7 +1115,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_datetime] = CAST(@p1 AS datetime) OUTPUT CONVERT(varchar(50), inserted.[c_datetime], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_datetime] = CAST(@p1 AS datetime) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_datetime], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '2024-02-29T10:00:00.003',
         {
@@ -1140,7 +1138,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_smalldatetime] = CAST(@p1 AS smalldatetime) OUTPUT CONVERT(varchar(50), inserted.[c_smalldatetime], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_smalldatetime] = CAST(@p1 AS smalldatetime) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_smalldatetime], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '2024-02-29T10:00:00',
         {
@@ -1163,7 +1161,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_datetimeoffset] = CAST(@p1 AS datetimeoffset(7)) OUTPUT CONVERT(varchar(50), inserted.[c_datetimeoffset], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_datetimeoffset] = CAST(@p1 AS datetimeoffset(7)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_datetimeoffset], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '2024-02-29T00:30:00.5+02:00',
         {
@@ -1186,7 +1184,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_datetimeoffset0] = CAST(@p1 AS datetimeoffset(0)) OUTPUT CONVERT(varchar(50), inserted.[c_datetimeoffset0], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_datetimeoffset0] = CAST(@p1 AS datetimeoffset(0)) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_datetimeoffset0], 121), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '2024-02-29T00:30:00Z',
         {
@@ -1209,7 +1207,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_uniqueidentifier] = CAST(@p1 AS uniqueidentifier) OUTPUT CONVERT(varchar(50), inserted.[c_uniqueidentifier]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_uniqueidentifier] = CAST(@p1 AS uniqueidentifier) OUTPUT @mark, CONVERT(varchar(50), inserted.[c_uniqueidentifier]), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
         {
@@ -1221,12 +1219,8 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'update of binary': {
     lock: {
-      text: "SELECT CASE WHEN t.[c_binary] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_binary]) = @p2 AND DATALENGTH(t.[c_binary]) = DATALENGTH(@p3) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_binary]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p4 AS int)",
+      text: "SELECT CASE WHEN t.[c_binary] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_binary]) = @p2 AND DATALENGTH(t.[c_binary]) = DATALENGTH(@p2) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_binary]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p3 AS int)",
       params: [
-        {
-          type: 'bytes',
-          value: 'AAH/AA==',
-        },
         {
           type: 'bytes',
           value: 'AAH/AA==',
@@ -1242,7 +1236,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_binary] = @p1 OUTPUT CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_binary]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_binary] = @p1 OUTPUT @mark, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_binary]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'bytes',
@@ -1257,12 +1251,8 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'update of varbinary': {
     lock: {
-      text: "SELECT CASE WHEN t.[c_varbinary] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_varbinary]) = @p2 AND DATALENGTH(t.[c_varbinary]) = DATALENGTH(@p3) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_varbinary]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p4 AS int)",
+      text: "SELECT CASE WHEN t.[c_varbinary] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_varbinary]) = @p2 AND DATALENGTH(t.[c_varbinary]) = DATALENGTH(@p2) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_varbinary]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p3 AS int)",
       params: [
-        {
-          type: 'bytes',
-          value: 'AAH/',
-        },
         {
           type: 'bytes',
           value: 'AAH/',
@@ -1278,7 +1268,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_varbinary] = @p1 OUTPUT CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_varbinary]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_varbinary] = @p1 OUTPUT @mark, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_varbinary]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'bytes',
@@ -1293,12 +1283,8 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'update of longBinary': {
     lock: {
-      text: "SELECT CASE WHEN t.[c_longBinary] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_longBinary]) = @p2 AND DATALENGTH(t.[c_longBinary]) = DATALENGTH(@p3) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_longBinary]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p4 AS int)",
+      text: "SELECT CASE WHEN t.[c_longBinary] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_longBinary]) = @p2 AND DATALENGTH(t.[c_longBinary]) = DATALENGTH(@p2) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_longBinary]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p3 AS int)",
       params: [
-        {
-          type: 'bytes',
-          value: 'AAH/',
-        },
         {
           type: 'bytes',
           value: 'AAH/',
@@ -1314,7 +1300,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_longBinary] = @p1 OUTPUT CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_longBinary]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_longBinary] = @p1 OUTPUT @mark, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_longBinary]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'bytes',
@@ -1329,16 +1315,8 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'update of image': {
     lock: {
-      text: "SELECT CASE WHEN CONVERT(varbinary(max), t.[c_image]) = @p1 AND DATALENGTH(t.[c_image]) = DATALENGTH(@p2) THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_image]) = @p3 AND DATALENGTH(t.[c_image]) = DATALENGTH(@p4) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_image]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p5 AS int)",
+      text: "SELECT CASE WHEN CONVERT(varbinary(max), t.[c_image]) = @p1 AND DATALENGTH(t.[c_image]) = DATALENGTH(@p1) THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_image]) = @p2 AND DATALENGTH(t.[c_image]) = DATALENGTH(@p2) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_image]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p3 AS int)",
       params: [
-        {
-          type: 'bytes',
-          value: 'AAH/',
-        },
-        {
-          type: 'bytes',
-          value: 'AAH/',
-        },
         {
           type: 'bytes',
           value: 'AAH/',
@@ -1354,7 +1332,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_image] = @p1 OUTPUT CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_image]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_image] = @p1 OUTPUT @mark, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_image]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'bytes',
@@ -1369,12 +1347,8 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'update of rowversion': {
     lock: {
-      text: "SELECT CASE WHEN t.[c_rowversion] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_rowversion]) = @p2 AND DATALENGTH(t.[c_rowversion]) = DATALENGTH(@p3) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_rowversion]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p4 AS int)",
+      text: "SELECT CASE WHEN t.[c_rowversion] = @p1 THEN 't' ELSE 'f' END, CASE WHEN CONVERT(varbinary(max), t.[c_rowversion]) = @p2 AND DATALENGTH(t.[c_rowversion]) = DATALENGTH(@p2) THEN 't' ELSE 'f' END, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), t.[c_rowversion]), 1, 17), 2) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p3 AS int)",
       params: [
-        {
-          type: 'bytes',
-          value: 'AAAAAAAAB9E=',
-        },
         {
           type: 'bytes',
           value: 'AAAAAAAAB9E=',
@@ -1390,7 +1364,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_rowversion] = @p1 OUTPUT CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_rowversion]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_rowversion] = @p1 OUTPUT @mark, CONVERT(varchar(max), SUBSTRING(CONVERT(varbinary(max), inserted.[c_rowversion]), 1, 17), 2), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         {
           type: 'bytes',
@@ -1416,7 +1390,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_xml] = CAST(@p1 AS xml) OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_xml]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_xml] = CAST(@p1 AS xml) OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_xml]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '<a/>',
         {
@@ -1439,7 +1413,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_json] = CAST(@p1 AS json) OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_json]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_json] = CAST(@p1 AS json) OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_json]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '{"a":1}',
         {
@@ -1451,7 +1425,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'update of variant': {
     lock: {
-      text: "SELECT CASE WHEN (CONVERT(nvarchar(max), t.[c_variant]) + N'.') COLLATE Latin1_General_BIN2 = @p1 THEN 't' ELSE 'f' END, CASE WHEN (CONVERT(nvarchar(max), t.[c_variant]) + N'.') COLLATE Latin1_General_BIN2 = @p2 THEN 't' ELSE 'f' END, LEFT(CONVERT(nvarchar(max), t.[c_variant]) COLLATE Latin1_General_100_CI_AS_SC, 17) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p3 AS int)",
+      text: "SELECT CASE WHEN (CONVERT(nvarchar(max), CASE CONVERT(nvarchar(128), SQL_VARIANT_PROPERTY(t.[c_variant], 'BaseType')) WHEN N'money' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, t.[c_variant]))) WHEN N'smallmoney' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, t.[c_variant]))) WHEN N'float' THEN CONVERT(varchar(50), CONVERT(float(53), t.[c_variant]), 3) WHEN N'real' THEN CONVERT(varchar(50), CONVERT(real, t.[c_variant]), 3) WHEN N'date' THEN CONVERT(varchar(10), CONVERT(date, t.[c_variant]), 23) WHEN N'time' THEN CONVERT(varchar(50), CONVERT(time(7), t.[c_variant]), 121) WHEN N'datetime' THEN CONVERT(varchar(50), CONVERT(datetime, t.[c_variant]), 121) WHEN N'smalldatetime' THEN CONVERT(varchar(50), CONVERT(datetime, t.[c_variant]), 121) WHEN N'datetime2' THEN CONVERT(varchar(50), CONVERT(datetime2(7), t.[c_variant]), 121) WHEN N'datetimeoffset' THEN CONVERT(varchar(50), CONVERT(datetimeoffset(7), t.[c_variant]), 121) WHEN N'binary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), t.[c_variant]), 1) WHEN N'varbinary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), t.[c_variant]), 1) ELSE CONVERT(nvarchar(max), t.[c_variant]) END) + N'.') COLLATE Latin1_General_BIN2 = @p1 THEN 't' ELSE 'f' END, CASE WHEN (CONVERT(nvarchar(max), CASE CONVERT(nvarchar(128), SQL_VARIANT_PROPERTY(t.[c_variant], 'BaseType')) WHEN N'money' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, t.[c_variant]))) WHEN N'smallmoney' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, t.[c_variant]))) WHEN N'float' THEN CONVERT(varchar(50), CONVERT(float(53), t.[c_variant]), 3) WHEN N'real' THEN CONVERT(varchar(50), CONVERT(real, t.[c_variant]), 3) WHEN N'date' THEN CONVERT(varchar(10), CONVERT(date, t.[c_variant]), 23) WHEN N'time' THEN CONVERT(varchar(50), CONVERT(time(7), t.[c_variant]), 121) WHEN N'datetime' THEN CONVERT(varchar(50), CONVERT(datetime, t.[c_variant]), 121) WHEN N'smalldatetime' THEN CONVERT(varchar(50), CONVERT(datetime, t.[c_variant]), 121) WHEN N'datetime2' THEN CONVERT(varchar(50), CONVERT(datetime2(7), t.[c_variant]), 121) WHEN N'datetimeoffset' THEN CONVERT(varchar(50), CONVERT(datetimeoffset(7), t.[c_variant]), 121) WHEN N'binary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), t.[c_variant]), 1) WHEN N'varbinary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), t.[c_variant]), 1) ELSE CONVERT(nvarchar(max), t.[c_variant]) END) + N'.') COLLATE Latin1_General_BIN2 = @p2 THEN 't' ELSE 'f' END, LEFT(CONVERT(nvarchar(max), CASE CONVERT(nvarchar(128), SQL_VARIANT_PROPERTY(t.[c_variant], 'BaseType')) WHEN N'money' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, t.[c_variant]))) WHEN N'smallmoney' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, t.[c_variant]))) WHEN N'float' THEN CONVERT(varchar(50), CONVERT(float(53), t.[c_variant]), 3) WHEN N'real' THEN CONVERT(varchar(50), CONVERT(real, t.[c_variant]), 3) WHEN N'date' THEN CONVERT(varchar(10), CONVERT(date, t.[c_variant]), 23) WHEN N'time' THEN CONVERT(varchar(50), CONVERT(time(7), t.[c_variant]), 121) WHEN N'datetime' THEN CONVERT(varchar(50), CONVERT(datetime, t.[c_variant]), 121) WHEN N'smalldatetime' THEN CONVERT(varchar(50), CONVERT(datetime, t.[c_variant]), 121) WHEN N'datetime2' THEN CONVERT(varchar(50), CONVERT(datetime2(7), t.[c_variant]), 121) WHEN N'datetimeoffset' THEN CONVERT(varchar(50), CONVERT(datetimeoffset(7), t.[c_variant]), 121) WHEN N'binary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), t.[c_variant]), 1) WHEN N'varbinary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), t.[c_variant]), 1) ELSE CONVERT(nvarchar(max), t.[c_variant]) END) COLLATE Latin1_General_100_CI_AS_SC, 17) FROM [public].[samples] AS t WITH (UPDLOCK, ROWLOCK) WHERE t.[id] = CAST(@p3 AS int)",
       params: [
         '1.',
         '1.',
@@ -1462,7 +1436,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_variant] = CAST(@p1 AS sql_variant) OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_variant]) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_variant] = CAST(@p1 AS sql_variant) OUTPUT @mark, LEFT(CONVERT(nvarchar(max), CASE CONVERT(nvarchar(128), SQL_VARIANT_PROPERTY(inserted.[c_variant], 'BaseType')) WHEN N'money' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, inserted.[c_variant]))) WHEN N'smallmoney' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, inserted.[c_variant]))) WHEN N'float' THEN CONVERT(varchar(50), CONVERT(float(53), inserted.[c_variant]), 3) WHEN N'real' THEN CONVERT(varchar(50), CONVERT(real, inserted.[c_variant]), 3) WHEN N'date' THEN CONVERT(varchar(10), CONVERT(date, inserted.[c_variant]), 23) WHEN N'time' THEN CONVERT(varchar(50), CONVERT(time(7), inserted.[c_variant]), 121) WHEN N'datetime' THEN CONVERT(varchar(50), CONVERT(datetime, inserted.[c_variant]), 121) WHEN N'smalldatetime' THEN CONVERT(varchar(50), CONVERT(datetime, inserted.[c_variant]), 121) WHEN N'datetime2' THEN CONVERT(varchar(50), CONVERT(datetime2(7), inserted.[c_variant]), 121) WHEN N'datetimeoffset' THEN CONVERT(varchar(50), CONVERT(datetimeoffset(7), inserted.[c_variant]), 121) WHEN N'binary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), inserted.[c_variant]), 1) WHEN N'varbinary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), inserted.[c_variant]), 1) ELSE CONVERT(nvarchar(max), inserted.[c_variant]) END) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '1',
         {
@@ -1485,7 +1459,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_hierarchyid] = CAST(@p1 AS hierarchyid) OUTPUT inserted.[c_hierarchyid].ToString(), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_hierarchyid] = CAST(@p1 AS hierarchyid) OUTPUT @mark, inserted.[c_hierarchyid].ToString(), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         '/1/',
         {
@@ -1508,7 +1482,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_geometry] = CAST(@p1 AS geometry) OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_geometry].ToString()) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_geometry] = CAST(@p1 AS geometry) OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_geometry].ToString()) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         'POINT (1 2)',
         {
@@ -1531,7 +1505,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [c_geography] = CAST(@p1 AS geography) OUTPUT LEFT(CONVERT(nvarchar(max), inserted.[c_geography].ToString()) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
+      text: "UPDATE t SET [c_geography] = CAST(@p1 AS geography) OUTPUT @mark, LEFT(CONVERT(nvarchar(max), inserted.[c_geography].ToString()) COLLATE Latin1_General_100_CI_AS_SC, 17), 't' FROM [public].[samples] AS t WHERE t.[id] = CAST(@p2 AS int)",
       params: [
         'POINT (1 2)',
         {
@@ -1543,7 +1517,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'create with a parent': {
     write: {
-      text: "INSERT INTO [public].[order_lines]([order_id], [line], [quantity]) VALUES (@p1, CAST(@p2 AS smallint), CAST(@p3 AS int)); SELECT TOP (@p4) CONVERT(varchar(50), t.[order_id]), LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p5 AS uniqueidentifier)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p6 AND t.[line] = CAST(@p7 AS smallint)",
+      text: "INSERT INTO [public].[order_lines]([order_id], [line], [quantity]) VALUES (@p1, CAST(@p2 AS smallint), CAST(@p3 AS int)); SELECT TOP (@p4) @mark, @@ROWCOUNT, CONVERT(varchar(50), t.[order_id]), LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p5 AS uniqueidentifier)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p6 AND t.[line] = CAST(@p7 AS smallint)",
       params: [
         { type: 'integer', value: '9' },
         { type: 'integer', value: '2' },
@@ -1566,7 +1540,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [quantity] = CAST(@p1 AS int) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p4 AS uniqueidentifier)); SELECT TOP (@p5) CONVERT(varchar(50), t.[line]), CASE WHEN EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p6 AS uniqueidentifier)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p7 AND t.[line] = CAST(@p8 AS smallint)",
+      text: "UPDATE t SET [quantity] = CAST(@p1 AS int) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p4 AS uniqueidentifier)); SELECT TOP (@p5) @mark, @@ROWCOUNT, CONVERT(varchar(50), t.[line]), CASE WHEN EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[order_id] AND p1.[tenant_id] = CAST(@p6 AS uniqueidentifier)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p7 AND t.[line] = CAST(@p8 AS smallint)",
       params: [
         { type: 'integer', value: '4' },
         { type: 'integer', value: '9' },
@@ -1581,7 +1555,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
   },
   'create with parents of parents': {
     write: {
-      text: "INSERT INTO [public].[order_lines]([order_id], [line], [quantity]) VALUES (@p1, CAST(@p2 AS smallint), CAST(@p3 AS int)); SELECT TOP (@p4) CONVERT(varchar(50), t.[order_id]), LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN t.[quantity] > CAST(@p5 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p6 AS bit)) AND ((p1.[name] = CAST(@p7 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p8 AND t.[line] = CAST(@p9 AS smallint)",
+      text: "INSERT INTO [public].[order_lines]([order_id], [line], [quantity]) VALUES (@p1, CAST(@p2 AS smallint), CAST(@p3 AS int)); SELECT TOP (@p4) @mark, @@ROWCOUNT, CONVERT(varchar(50), t.[order_id]), LEFT(CONVERT(nvarchar(max), t.[note]) COLLATE Latin1_General_100_CI_AS_SC, 4001), CASE WHEN t.[quantity] > CAST(@p5 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p6 AS bit)) AND ((p1.[name] = CAST(@p7 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p8 AND t.[line] = CAST(@p9 AS smallint)",
       params: [
         { type: 'integer', value: '9' },
         { type: 'integer', value: '2' },
@@ -1608,7 +1582,7 @@ export const SQLSERVER_MUTATIONS: GoldenMutations = {
       ],
     },
     write: {
-      text: "UPDATE t SET [quantity] = CAST(@p1 AS int) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND t.[quantity] > CAST(@p4 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p5 AS bit)) AND ((p1.[name] = CAST(@p6 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)); SELECT TOP (@p7) CONVERT(varchar(50), t.[line]), CASE WHEN t.[quantity] > CAST(@p8 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p9 AS bit)) AND ((p1.[name] = CAST(@p10 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p11 AND t.[line] = CAST(@p12 AS smallint)",
+      text: "UPDATE t SET [quantity] = CAST(@p1 AS int) FROM [public].[order_lines] AS t WHERE t.[order_id] = @p2 AND t.[line] = CAST(@p3 AS smallint) AND t.[quantity] > CAST(@p4 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p5 AS bit)) AND ((p1.[name] = CAST(@p6 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)); SELECT TOP (@p7) @mark, @@ROWCOUNT, CONVERT(varchar(50), t.[line]), CASE WHEN t.[quantity] > CAST(@p8 AS int) AND ((EXISTS (SELECT 1 FROM [public].[customers] AS p1 WHERE p1.[id] = t.[line] AND p1.[balance] = t.[order_id] AND EXISTS (SELECT 1 FROM [public].[flagged] AS p2 WHERE p2.[id] = p1.[balance] AND p2.[deleted] = CAST(@p9 AS bit)) AND ((p1.[name] = CAST(@p10 COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(8000)) AND EXISTS (SELECT 1 FROM [public].[prices] AS p2 WHERE p2.[email] = p1.[email])) OR (p1.[ssn] IS NULL)))) OR (t.[note] IS NULL)) THEN 't' ELSE 'f' END FROM [public].[order_lines] AS t WHERE t.[order_id] = @p11 AND t.[line] = CAST(@p12 AS smallint)",
       params: [
         { type: 'integer', value: '4' },
         { type: 'integer', value: '9' },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import type { ResultColumn } from '../../src/core/statement.js'
 import { Cancellation, type ExecuteOptions, type WriteExecution } from '../../src/engines/engine.js'
 import { testDriver } from '../support/driver.js'
 import { eventually, SQLSERVER_TARGETS, statement, type TestDatabase } from '../support/sqlserver.js'
@@ -9,7 +10,19 @@ const SETUP = [
   "INSERT INTO docs VALUES (1, 'title'), (2, 'title'), (3, 'title'), (4, 'title'), (5, 'title')",
   'CREATE TABLE told (id int)',
   'CREATE TRIGGER docs_told ON docs AFTER UPDATE AS BEGIN INSERT INTO told SELECT id FROM inserted END',
+  'CREATE TABLE ca (id int PRIMARY KEY, a int)',
+  'CREATE TABLE cb (aid int REFERENCES ca ON UPDATE CASCADE, secret varchar(20))',
+  "INSERT INTO ca VALUES (7, 1); INSERT INTO cb VALUES (7, 'of another'), (7, 'table')",
+  "CREATE TRIGGER cb_shows ON cb AFTER UPDATE AS BEGIN SELECT '77' AS x, secret AS y, 't' AS z FROM cb END",
+  'CREATE TABLE ends (id int PRIMARY KEY); INSERT INTO ends VALUES (1)',
+  'CREATE TRIGGER ends_it ON ends AFTER UPDATE AS BEGIN COMMIT; BEGIN TRANSACTION END',
 ].join('\nGO\n')
+
+const ID: ResultColumn = { name: 'id', type: { logical: 'integer', native: 'int', equality: true, ordered: true } }
+const TOLD: ResultColumn = { name: 'told', type: { logical: 'text', native: 'x', equality: true, ordered: true } }
+
+/** What writes, and reads back behind that. */
+const written = (...parts: Parameters<typeof statement>) => ({ ...statement(...parts), marked: 'counted' as const })
 
 /** Longer than any test waits. */
 const SLOW = '(SELECT COUNT_BIG(*) FROM sys.all_columns a, sys.all_columns b, sys.all_columns c, sys.all_columns d)'
@@ -41,10 +54,11 @@ for (const target of SQLSERVER_TARGETS) {
         tested.driver.mutate(
           {
             lock: statement("SELECT 't', 'f', id FROM docs WITH (UPDLOCK) WHERE id = CAST(@p1 AS int)", [id]),
-            write: statement(
+            write: written(
               `UPDATE docs SET title = CAST(@p1 AS varchar(99)) WHERE id = CAST(@p2 AS int)${slow ? ` AND ${SLOW} > 0` : ''};
-               SELECT id, 't' FROM docs WHERE id = CAST(@p2 AS int)`,
+               SELECT @mark, @@ROWCOUNT, id, 't' FROM docs WHERE id = CAST(@p2 AS int)`,
               [to, id],
+              [ID],
             ),
             maxAffectedRows: 1,
             dryRun,
@@ -88,8 +102,12 @@ for (const target of SQLSERVER_TARGETS) {
       const asked = (context?: ExecuteOptions['context']) =>
         driver.mutate(
           {
-            write: statement(`UPDATE docs SET title = title WHERE id = 3;
-              SELECT CONVERT(nvarchar(99), SESSION_CONTEXT(N'runku.identity')), 't' FROM docs WHERE id = 3`),
+            write: written(
+              `UPDATE docs SET title = title WHERE id = 3;
+               SELECT @mark, @@ROWCOUNT, CONVERT(nvarchar(99), SESSION_CONTEXT(N'runku.identity')), 't' FROM docs WHERE id = 3`,
+              [],
+              [TOLD],
+            ),
             maxAffectedRows: 1,
             dryRun: false,
           },
@@ -107,6 +125,39 @@ for (const target of SQLSERVER_TARGETS) {
         const { outcome: next } = await asked()
         assert.deepEqual(next.ok && next.value.kind === 'written' && next.value.rows, [[null]])
       }
+    })
+
+    test('what a trigger returns is never taken for the row that was written', async (t) => {
+      const { db, driver } = await ground(t)
+      const options = { timeoutMs: 20_000, acquireTimeoutMs: 20_000, bytesMax: 10_000 }
+      const write = statement(
+        "UPDATE t SET id = 8 OUTPUT @mark, inserted.id, 't' FROM ca AS t WHERE t.id = 7",
+        [],
+        [ID],
+      )
+      const { outcome } = await driver.mutate(
+        { write: { ...write, marked: 'rows' }, maxAffectedRows: 1, dryRun: false },
+        { ...options, cancellation: new Cancellation() },
+      )
+      assert.deepEqual(outcome.ok && outcome.value, { kind: 'written', rows: [['8']], affected: 1 })
+      assert.deepEqual(await db.query('SELECT aid FROM cb'), [['8'], ['8']])
+    })
+
+    test('a dry run whose trigger committed is no dry run', async (t) => {
+      // What merely speaks the protocol need not survive the end of a transaction within a trigger.
+      if (!(await target.start()).genuine) return
+      const { driver } = await ground(t)
+      const write = written(
+        "UPDATE ends SET id = 2 WHERE id = 1; SELECT @mark, @@ROWCOUNT, id, 't' FROM ends WHERE id = 2",
+        [],
+        [ID],
+      )
+      const options = { timeoutMs: 20_000, acquireTimeoutMs: 20_000, bytesMax: 10_000 }
+      const end = await driver.mutate(
+        { write, maxAffectedRows: 1, dryRun: true },
+        { ...options, cancellation: new Cancellation() },
+      )
+      assert.deepEqual(codeOf(end), ['unknown', 'DB_EFFECT_UNKNOWN'])
     })
 
     test('closing the driver refuses what comes later, and leaves no session', async (t) => {

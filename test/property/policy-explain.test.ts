@@ -64,7 +64,7 @@ async function executed(policy: GeneratedPolicy, caller: ModelCaller, tool: stri
       kind: 'call',
       callId: 1,
       auditId: 'a',
-      snapshot: encodeSnapshot({ schema: GENERATED_SCHEMA, policy: EMPTY_POLICY }, 1),
+      snapshot: encodeSnapshot({ schema: GENERATED_SCHEMA, policy: EMPTY_POLICY, vars: {} }, 1),
       identity: identityOf(caller),
       tool,
       args,

@@ -119,9 +119,11 @@ const LOOKS: Readonly<Record<DialectUnderTest['engine'], Look>> = {
   },
   sqlserver: {
     quoting: 'bracket',
-    literals: /N?'(?:t|f|\.|\$|\\|not of the code page|\+00:00|:00|)'/g,
+    literals:
+      /N?'(?:t|f|\.|\$#?|\\|not of the code page|\+00:00|:00|BaseType|(?:small)?money|float|real|date|time|(?:small)?datetime|datetime2|datetimeoffset|(?:var)?binary|)'/g,
     rest: /^[A-Za-z0-9_@ #.,;()*=<>+-]+$/,
-    placeholders: (bare) => [...bare.matchAll(/@p([0-9]+)/g)].map((match) => Number(match[1])),
+    // A parameter may stand in several places.
+    placeholders: (bare) => [...new Set([...bare.matchAll(/@p([0-9]+)/g)].map((match) => Number(match[1])))],
   },
 }
 

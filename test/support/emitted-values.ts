@@ -178,8 +178,15 @@ const SQLSERVER: Emitted<typeof SQLSERVER_TYPES> = {
   numeric: fc.bigInt({ min: 1n - 10n ** 38n, max: 10n ** 38n - 1n }).map(String),
   money: fc.oneof(decimal(18n, 4), fc.constantFrom('922337203685477.5807', '-922337203685477.5808')),
   smallmoney: decimal(9n, 4),
-  float: fc.double({ noNaN: true, noDefaultInfinity: true }).map(seventeenDigits),
-  real: fc.float({ noNaN: true, noDefaultInfinity: true }).map(seventeenDigits),
+  // Nothing lies between zero and the least number that has all of its digits.
+  float: fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((value) => value === 0 || Math.abs(value) >= 2 ** -1022)
+    .map(seventeenDigits),
+  real: fc
+    .float({ noNaN: true, noDefaultInfinity: true })
+    .filter((value) => value === 0 || Math.abs(value) >= 2 ** -126)
+    .map(seventeenDigits),
   folded: anyText.filter((text) => text.length <= 40),
   long: anyText,
   latin1: fc.string({ unit: fc.constantFrom('a', ' ', 'é', 'ÿ', '€', '\u0081', "'"), maxLength: 40 }),

@@ -4,7 +4,7 @@ import { executeCall } from '../../src/connector/execute-call.js'
 import { encodeSnapshot } from '../../src/connector/snapshot.js'
 import { catalogName } from '../../src/core/schema-model.js'
 import { unavailableDriver } from '../../src/engines/driver/calls.js'
-import { Cancellation, type CompiledCall, type Driver } from '../../src/engines/engine.js'
+import { Cancellation, type CompiledCall, type Dialect, type Driver } from '../../src/engines/engine.js'
 import { mysqlDialect } from '../../src/engines/mysql/dialect.js'
 import { EMPTY_POLICY } from '../../src/policy/policy-document.js'
 import type { CallMessage } from '../../src/threads/messages.js'
@@ -19,7 +19,7 @@ procedures: { report: { effect: read, result_columns: [month, total], row_cap: 2
 roles: { a: { call: ['*'] } }`
 
 /** What the call comes to, and what the driver was asked for. */
-async function called(args: unknown) {
+async function called(args: unknown, dialect: Dialect = mysqlDialect) {
   const asked: CompiledCall[] = []
   const month = { name: 'month', type: MYSQL_TYPES.int }
   const driver: Driver = {
@@ -37,7 +37,7 @@ async function called(args: unknown) {
     kind: 'call',
     callId: 1,
     auditId: 'a',
-    snapshot: encodeSnapshot({ schema: SCHEMA, policy: EMPTY_POLICY }, 1),
+    snapshot: encodeSnapshot({ schema: SCHEMA, policy: EMPTY_POLICY, vars: {} }, 1),
     identity: caller(['a']),
     tool: 'report',
     args,
@@ -47,7 +47,7 @@ async function called(args: unknown) {
     message,
     {
       policy: compiled(POLICY, SCHEMA, ['shop']).engine,
-      dialect: mysqlDialect,
+      dialect,
       driver,
       acquireTimeoutMs: 1,
       sessionContext: false,
@@ -82,4 +82,17 @@ test('a call is asked for the columns let through, and gives result sets and out
 test('a call that is to be undone never reaches an engine that cannot undo it', async () => {
   const { outcome, asked } = await called({ dry_run: true })
   assert.deepEqual([outcome.code, asked.length], ['ARGUMENT_UNKNOWN', 0])
+})
+
+test('a statement that the engine would not take is refused before the database, and says what it takes', async () => {
+  const dialect: Dialect = {
+    ...mysqlDialect,
+    compileCall: (plan) => {
+      const call = mysqlDialect.compileCall(plan)
+      return { ...call, statement: { ...call.statement, tooLarge: 'fewer values' } }
+    },
+  }
+  const { outcome, asked } = await called({}, dialect)
+  assert.deepEqual([outcome.code, outcome.effect, outcome.decision, asked], ['ARGUMENT_LIMIT', 'none', 'blocked', []])
+  assert.match(Buffer.from(outcome.body).toString('utf8'), /fewer values/)
 })

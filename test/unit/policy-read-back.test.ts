@@ -40,6 +40,17 @@ test('a table whose storage engine cannot undo a change is read-only, and a poli
   assert.equal(readable, true)
 })
 
+test('a table whose rows are kept in memory is read-only, and a policy that says otherwise is refused', () => {
+  const table: Table = { ...tableOf('shop', 'tasks', { ...SKETCH, key: ['id'] }), memoryOptimized: true }
+  const { findings, texts, operations, readable } = judged(table, ALL)
+  assert.deepEqual(findings, [['table_not_writable', 'error']])
+  assert.match(
+    texts,
+    /"shop\.tasks" is read-only, because its rows are kept in memory and cannot be locked; its create/,
+  )
+  assert.deepEqual([operations, readable], [[], true])
+})
+
 test('where a new row is read back by its key, the columns of the key must be given although they have a default', () => {
   assert.deepEqual(judged(readBack({ key: ['code', 'tenant'] }), ALL).required, ['code', 'tenant'])
   assert.deepEqual(judged(readBack({ key: ['id'] }), ALL).required, ['id'])

@@ -47,6 +47,24 @@ describe('what a column seems to hold', () => {
     }
   })
 
+  test('short forms and other languages are known as well', () => {
+    for (const name of [
+      'login_pw',
+      'pass',
+      'mdp',
+      'kennwort',
+      'session_id',
+      'cookie',
+      'dsn',
+      'pincode',
+      'private_pem',
+    ]) {
+      assert.equal(holding(name), 'secret', name)
+    }
+    for (const name of ['cc_num', 'bic', 'prescription', 'nationality']) assert.equal(holding(name), 'sensitive', name)
+    for (const name of ['mail', 'tel', 'vorname', 'display_name', 'imei']) assert.equal(holding(name), 'personal', name)
+  })
+
   test('what is only about such a thing is not it', () => {
     const names =
       'token_type, card_brand, password_policy, email_status, content_hash, file_hash, country, company, spinner, opinion, tokenizer_name, shipping_method, key, hashtag, pint, mapping, description, ip_version'

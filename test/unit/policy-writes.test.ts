@@ -119,6 +119,21 @@ roles: { a: { create: ['*'], update: ['*'] } }`,
   assert.deepEqual(names(access(allowed, ['a'], 'update').columns), ['title'])
 })
 
+test('a column whose values have types of their own is never writable, nor preset', () => {
+  const plain = tableOf('public', 'v', { columns: { id: 'integer', any: 'text' }, key: ['id'], notNull: ['id'] })
+  const columns = plain.columns.map((column) =>
+    column.name === 'any' ? { ...column, type: { ...column.type, readOnly: true as const } } : column,
+  )
+  const schema = schemaOf({ ...plain, columns })
+  const judged = (create: string) =>
+    compiled(
+      `version: 1\ntables: { public.v: { create: ${create} } }\nroles: { a: { create: ['*'] } }`,
+      schema,
+    ).findings.map(({ kind }) => kind)
+  assert.ok(judged('{ columns: [id, any] }').includes('column_not_writable'))
+  assert.ok(judged("{ columns: [id], preset: { any: 'x' } }").includes('preset_unusable'))
+})
+
 test('a column that the database generates is never writable, and a policy that lists it is refused', () => {
   const { engine: policy, findings } = compiled(
     "version: 1\ntables: { public.tasks: { update: { columns: [title, title_length] } } }\nroles: { a: { update: ['*'] } }",

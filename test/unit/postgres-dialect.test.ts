@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FilterOp } from '../../src/core/plan.js'
 import type { ValueType } from '../../src/core/schema-model.js'
 import { coerceValue } from '../../src/core/value.js'
 import { postgresDialect } from '../../src/engines/postgres/dialect.js'
 import { filter, searchPlan, validatedPlan } from '../support/plans.js'
-import { SAMPLES, TYPES } from '../support/schema.js'
+import { SAMPLES, TYPES, tableOf } from '../support/schema.js'
 
 /** The JSON text of a cell; `charsMax` as a statement that cuts would set it. */
 function json(type: ValueType, text: string, charsMax?: number): string {
@@ -194,4 +195,25 @@ test('what cannot be cut is null when it is too long', () => {
 test('bytes are measured in bytes', () => {
   assert.deepEqual(cut(TYPES.bytes, '\\x000102', 3), ['"AAEC"', false])
   assert.deepEqual(cut(TYPES.bytes, '\\x00010203', 3), ['null', true])
+})
+
+test('a number that a real does not hold is never rounded by the server: it equals none, and is compared with the one before', () => {
+  const real: ValueType = { ...TYPES.real, single: true }
+  const table = tableOf('t', { columns: { id: TYPES.integer, 'c?': real }, primaryKey: ['id'] })
+  const condition = (op: FilterOp, value: string | readonly string[]) => {
+    const plan = searchPlan(table, { columns: ['id'], filters: [filter('c', op, value)] })
+    const { text, params } = postgresDialect.compile(validatedPlan(table, plan))
+    const [, where] = / WHERE (.*) ORDER BY /s.exec(text) ?? []
+    return [where, ...params.slice(0, -1)]
+  }
+  assert.deepEqual(condition('eq', '16777216'), ['t."c" = $1', '16777216'])
+  assert.deepEqual(condition('eq', '0.1'), ['t."c" = $1', '0.1'])
+  assert.deepEqual(condition('eq', '16777217'), ['false'])
+  assert.deepEqual(condition('neq', '16777217'), ['t."c" IS NOT NULL'])
+  assert.deepEqual(condition('gte', '16777217'), ['t."c" > $1', '16777216'])
+  assert.deepEqual(condition('in', ['0.1', '16777217']), ['t."c" = ANY($1)', ['0.1']])
+  // An infinity is more than any number, and so is what is none.
+  assert.deepEqual(condition('gt', '1e39'), ['t."c" > $1', '3.4028234663852886e+38'])
+  assert.deepEqual(condition('lt', '-1e39'), ['t."c" <= $1', '-Infinity'])
+  assert.deepEqual(condition('gt', '1e-50'), ['t."c" > $1', '0'])
 })

@@ -91,10 +91,20 @@ test('placeholders are numbered in the order of the text', () => {
   assert.deepEqual(w.finish([]).params, ['x', ['y', 'z'], null])
 })
 
-test('a statement never has more parameters than its engine takes', () => {
-  const w = new SqlWriter(DOUBLE)
-  w.param('1').param('2').param('3')
-  assert.throws(() => w.param('4'), /parameters/)
+test('a statement of more parameters than its engine takes says so, and a bug is it never', () => {
+  const full = new SqlWriter(DOUBLE).param('1').param('2').param('3')
+  assert.equal(full.finish([]).tooLarge, undefined)
+  const w = new SqlWriter(DOUBLE).param('1').param('2').param('3').param('4')
+  assert.match(w.finish([]).tooLarge ?? '', /takes 3 in one statement/)
+})
+
+test('a parameter stands in several places where placeholders are numbered, and nowhere else', () => {
+  assert.equal(
+    textOf(BRACKET, (w) => w.param('x').keyword(' = ').again()),
+    '@p1 = @p1',
+  )
+  assert.throws(() => new SqlWriter(BRACKET).again(), /stands before/)
+  assert.throws(() => new SqlWriter(BACKTICK).param('x').again(), /number/)
 })
 
 test('a name with a NUL, which would end the statement early, and an empty name are never written', () => {

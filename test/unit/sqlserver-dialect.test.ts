@@ -28,7 +28,7 @@ function condition(type: ValueType, op: FilterOp, value?: PlanValue | readonly P
 function assignment(type: ValueType, value: PlanValue | { readonly kind: 'now' }) {
   const parts = { key: { id: '1' }, values: { c: value }, returning: [] }
   const { write } = sqlserverDialect.compileMutation(validatedMutation(tableWith(type), 'update', parts))
-  const [, set = ''] = /^UPDATE t SET \[c\] = (.*) OUTPUT 't' FROM /s.exec(write.text) ?? []
+  const [, set = ''] = /^UPDATE t SET \[c\] = (.*) OUTPUT @mark, 't' FROM /s.exec(write.text) ?? []
   return { set, params: write.params.slice(0, -1) }
 }
 
@@ -98,6 +98,10 @@ test('what lies between two values that the column can hold equals none, and is 
     [T.smalldatetime, '2024-02-29T10:00:59', '2024-02-29T10:00:00'],
     [T.datetimeoffset0, '2024-02-29T10:00:00.9+02:00', '2024-02-29T10:00:00+02:00'],
     [T.real, '1e-300', { type: 'float', value: '0' }],
+    [T.real, '16777217', { type: 'float', value: '16777216' }],
+    [T.real, '-16777217', { type: 'float', value: '-16777218' }],
+    [T.real, '1e-45', { type: 'float', value: '0' }],
+    [T.float, '-5e-324', { type: 'float', value: String(-(2 ** -1022)) }],
   ]
   for (const [type, value, before] of cases) {
     assert.deepEqual(condition(type, 'eq', value), { where: '1 = 0', params: [] }, value)
@@ -208,14 +212,55 @@ test('fifty lists of a thousand values are one statement', () => {
   assert.equal(params.length, 51)
 })
 
-test('of a row that is being written a long list is asked by parameters, since nothing may be read beside it', () => {
+test('of a row that is being written a long list is one parameter too, taken apart in place since nothing may be read beside it', () => {
   const table = tableWith(T.int)
   const { write } = sqlserverDialect.compileMutation(
     validatedMutation(table, 'create', { scope: { all: [filter('c', 'in', numbers(1_000))] }, returning: [] }),
   )
-  assert.match(write.text, /^INSERT INTO \[public\]\.\[t\] OUTPUT CASE WHEN inserted\.\[c\] IN \(CAST\(@p1 AS int\), /)
+  assert.match(
+    write.text,
+    /^INSERT INTO \[public\]\.\[t\] OUTPUT @mark, CASE WHEN inserted\.\[c\] IN \(CAST\(JSON_VALUE\(@p1, '\$\[0\]'\) AS int\), /,
+  )
+  assert.match(write.text, /JSON_VALUE\(@p1, '\$\[999\]'\) AS int\)\)/)
   assert.doesNotMatch(write.text, /SELECT/)
-  assert.equal(write.params.length, 1_000)
+  assert.deepEqual(write.params, [JSON.stringify(numbers(1_000))])
+})
+
+test('of a list that is taken apart in place, what is longer than the server takes out of JSON is a parameter of its own', () => {
+  const long = 'x'.repeat(4_001)
+  const values = [...numbers(16), long]
+  const { write } = sqlserverDialect.compileMutation(
+    validatedMutation(tableWith(T.long), 'create', { scope: { all: [filter('c', 'in', values)] }, returning: [] }),
+  )
+  assert.deepEqual(write.params, [JSON.stringify(numbers(16)), long])
+  assert.match(write.text, /'\$\[15\]'\) COLLATE [A-Za-z0-9_]+, @p2\)/)
+})
+
+test('a pattern that is longer than the server takes is refused, as it is written for the server', () => {
+  const patternOf = (type: ValueType, pattern: string) => {
+    const table = tableWith(type)
+    const plan = searchPlan(table, { columns: ['id'], filters: [filter('c', 'ilike', pattern)] })
+    return sqlserverDialect.compile(validatedPlan(table, plan)).tooLarge
+  }
+  for (const type of [T.folded, T.greek, T.int]) {
+    assert.equal(patternOf(type, 'x'.repeat(4_000)), undefined)
+    assert.match(patternOf(type, 'x'.repeat(4_001)) ?? '', /at most 4000 characters/)
+    assert.match(patternOf(type, '['.repeat(2_001)) ?? '', /at most 4000 characters/)
+  }
+})
+
+test('a value of a variant is converted by its own type, so that none of its digits is left out', () => {
+  const table = tableWith(T.variant)
+  const { text } = sqlserverDialect.compile(validatedPlan(table, getPlan(table, { id: '1' }, ['c'])))
+  assert.match(text, /CASE CONVERT\(nvarchar\(128\), SQL_VARIANT_PROPERTY\(t\.\[c\], 'BaseType'\)\) WHEN /)
+  for (const part of [
+    " WHEN N'money' THEN CONVERT(varchar(50), CONVERT(decimal(19, 4), CONVERT(money, t.[c])))",
+    " WHEN N'float' THEN CONVERT(varchar(50), CONVERT(float(53), t.[c]), 3)",
+    " WHEN N'datetime2' THEN CONVERT(varchar(50), CONVERT(datetime2(7), t.[c]), 121)",
+    " WHEN N'varbinary' THEN CONVERT(varchar(max), CONVERT(varbinary(8000), t.[c]), 1)",
+    ' ELSE CONVERT(nvarchar(max), t.[c]) END',
+  ])
+    assert.ok(text.includes(part), part)
 })
 
 test('a pattern has the meaning that callers know: a bracket is itself, and a backslash escapes', () => {
@@ -242,9 +287,9 @@ test('a character that a code page may not have fails a write instead of becomin
   const { set, params } = assignment(T.greek, 'ά')
   assert.match(
     set,
-    /^CASE WHEN .*CONVERT\(varchar\(max\), @p1 COLLATE Greek_CS_AS\).* THEN .*@p3\) ELSE .*CONVERT\(int, N'/,
+    /^CASE WHEN .*CONVERT\(varchar\(max\), @p1 COLLATE Greek_CS_AS\).* THEN .*@p1\) ELSE .*CONVERT\(int, N'/,
   )
-  assert.deepEqual(params, ['ά', 'ά', 'ά'])
+  assert.deepEqual(params, ['ά'])
 })
 
 test('what is written is cast but for text and bytes, which a cast would cut', () => {
@@ -288,7 +333,7 @@ test('a row holds a text to its last space, a moment with its offset, and bytes 
   )
   assert.equal(
     held(T.varbinary, 'AAH/'),
-    'CONVERT(varbinary(max), t.[c]) = @p1 AND DATALENGTH(t.[c]) = DATALENGTH(@p2)',
+    'CONVERT(varbinary(max), t.[c]) = @p1 AND DATALENGTH(t.[c]) = DATALENGTH(@p1)',
   )
   assert.equal(held(T.decimal, '1.5'), 't.[c] = CAST(@p1 AS decimal(20, 4))')
   assert.equal(held(T.folded, null), 't.[c] IS NULL')
@@ -354,7 +399,7 @@ test('a table whose triggers forbid it returns nothing, and its row is read back
   assert.equal(created.readBack, undefined)
   assert.equal(
     created.write.text,
-    "INSERT INTO [public].[t]([c]) VALUES (@p1); SELECT TOP (@p2) CONVERT(varchar(50), t.[id]), t.[c], 't' " +
+    "INSERT INTO [public].[t]([c]) VALUES (@p1); SELECT TOP (@p2) @mark, @@ROWCOUNT, CONVERT(varchar(50), t.[id]), t.[c], 't' " +
       'FROM [public].[t] AS t WHERE t.[id] = CAST(SCOPE_IDENTITY() AS bigint)',
   )
   const updated = sqlserverDialect.compileMutation(
@@ -362,7 +407,7 @@ test('a table whose triggers forbid it returns nothing, and its row is read back
   )
   assert.match(
     updated.write.text,
-    /^UPDATE t SET \[c\] = @p1 FROM \[public\]\.\[t\] AS t WHERE .*; SELECT TOP \(@p3\) /,
+    /^UPDATE t SET \[c\] = @p1 FROM \[public\]\.\[t\] AS t WHERE .*; SELECT TOP \(@p3\) @mark, @@ROWCOUNT, /,
   )
 })
 

@@ -131,11 +131,12 @@ interface RelationFacts {
   readonly updates?: boolean
   readonly owns?: boolean
   readonly writes?: boolean
+  readonly inMemory?: boolean
 }
 
 function relation(number: number, schema: string, name: string, facts: RelationFacts): CatalogRow {
-  const { type = 'U', comment = null, rows = null, external, inserts, updates, owns, writes } = facts
-  const flags = [bit(inserts), bit(updates), bit(owns), bit(writes)]
+  const { type = 'U', comment = null, rows = null, external, inserts, updates, owns, writes, inMemory } = facts
+  const flags = [bit(inserts), bit(updates), bit(owns), bit(writes), bit(inMemory)]
   return [String(number), schema, name, type, comment, bit(external), rows, ...flags]
 }
 
@@ -413,6 +414,28 @@ test('SQL Server: what the catalog keeps of keys that only clients have, and of 
   assert.match(COLUMNS, /c\.generated_always_type <> 0 OR c\.is_column_set = 1/)
   assert.match(INDEXES, /i\.is_disabled = 0 AND i\.is_hypothetical = 0 AND k\.key_ordinal > 0/)
   assert.match(RELATIONS, /r\.is_disabled = 0/)
+})
+
+test('SQL Server: a table with a computed column that is not known to read nothing else has its rows read back', () => {
+  for (const access of ['User', 'System']) {
+    const asked = `ISNULL(COLUMNPROPERTY(c.object_id, c.name, N'${access}DataAccess'), 1) <> 0`
+    // Of an insert and of an update.
+    assert.equal(RELATIONS.split(asked).length, 3)
+  }
+})
+
+test('SQL Server: a table that is kept in memory says so, for it is never written', async () => {
+  const rows = [relation(13, 'dbo', ODD, { inMemory: true })]
+  const model = await introspectCatalog(
+    async (text) => ok(text === RELATIONS ? rows : (ANSWERS[text] ?? [])),
+    ['dbo', 'Sales'],
+  )
+  assert.ok(model.ok)
+  assert.deepEqual(
+    model.value.tables.map(({ memoryOptimized }) => memoryOptimized),
+    [true],
+  )
+  assert.ok((await introspected()).tables.every(({ memoryOptimized }) => memoryOptimized === undefined))
 })
 
 test('SQL Server: a database of an older compatibility level is refused by name, for lists could not be read in it', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { CANCEL_GRACE_MS } from '../../src/core/limits.js'
 import { ok } from '../../src/core/result.js'
+import type { ResultColumn } from '../../src/core/statement.js'
 import { Cancellation, type CompiledCall, type SessionContext } from '../../src/engines/engine.js'
 import type { WireField } from '../../src/engines/sqlserver/cell-text.js'
 import { runCall } from '../../src/engines/sqlserver/run-call.js'
@@ -12,18 +13,32 @@ import { statement } from '../support/test-server.js'
 /** What the server answers, step by step; it is done after the last, unless that failed or is silence. */
 type Step =
   | { readonly rows: readonly (readonly unknown[])[] }
-  | { readonly count: number }
   | { readonly ended: 'committed' | 'rolled_back' }
   | { readonly error: Error }
   | 'silence'
 type Answers = Readonly<Record<string, readonly Step[]>>
 
-const BEGIN = 'BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON'
-const COMMIT = 'DECLARE @open int = @@TRANCOUNT; IF @open = 1 COMMIT TRANSACTION; SELECT @open'
-const ROLLBACK = 'IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION'
-const MARK = ';\nSELECT @@TRANCOUNT, XACT_STATE()'
-const COMMITTED: readonly Step[] = [{ ended: 'committed' }, { rows: [[1]] }]
-const STANDS: Step = { rows: [[1, 1]] }
+const HELD = "CASE WHEN @@TRANCOUNT > 0 THEN APPLOCK_MODE(N'public', N'runku', N'Transaction') END"
+const STATE = `DECLARE @open int = @@TRANCOUNT, @held nvarchar(32) = ${HELD}`
+const BEGIN = `BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON; EXEC sys.sp_getapplock @Resource = N'runku', @LockMode = N'Shared', @LockOwner = N'Transaction', @LockTimeout = 0; SELECT ${HELD}`
+const COMMIT = `${STATE}; IF @open = 1 AND @held = N'Shared' COMMIT TRANSACTION; SELECT @open, @held`
+const COMMIT_REST = `${STATE}; IF @open = 1 COMMIT TRANSACTION; SELECT @open, @held`
+const ROLLBACK = `${STATE}; IF @open > 0 ROLLBACK TRANSACTION; SELECT @open, @held`
+const TAIL = `;\nSELECT @@TRANCOUNT, XACT_STATE(), ${HELD}`
+const STANDS: Step = { rows: [[1, 1, 'Shared']] }
+/** Another transaction than the one that was begun, or none. */
+const ANOTHER: Step = { rows: [[1, 1, 'NoLock']] }
+const ROLLED_BACK_ANOTHER: Answers = { [ROLLBACK]: [{ rows: [[1, 'NoLock']] }] }
+const ROLLED_BACK_NONE: Answers = { [ROLLBACK]: [{ rows: [[0, null]] }] }
+
+/** What the server answers where a test says nothing else. */
+const USUAL: Answers = {
+  [BEGIN]: [{ rows: [['Shared']] }],
+  [COMMIT]: [{ ended: 'committed' }, { rows: [[1, 'Shared']] }],
+  [COMMIT_REST]: [{ ended: 'committed' }, { rows: [[1, 'NoLock']] }],
+  [ROLLBACK]: [{ ended: 'rolled_back' }, { rows: [[1, 'Shared']] }],
+}
+const MARK = 'the mark'
 
 const serverError = (number: number) => Object.assign(new Error('said'), { number, state: 1, class: 16 })
 const LOST = Object.assign(new Error('the server closed the connection'), { code: 'ESOCKET' })
@@ -43,7 +58,6 @@ function play(steps: readonly Step[], receiver: Receiver): void {
     if (step === 'silence') return
     if ('error' in step) return receiver.failed(step.error)
     if ('ended' in step) receiver.transactionEnded(step.ended)
-    else if ('count' in step) receiver.counted(step.count)
     else {
       receiver.fields((step.rows[0] ?? []).map((_, i) => field(`c${i}`)))
       for (const row of step.rows) receiver.row(row)
@@ -56,11 +70,13 @@ interface Scripted {
   readonly nowMs?: () => number
   readonly restorable?: boolean
   readonly context?: SessionContext
+  readonly reading?: true
 }
 
 /** A transaction on a session that answers as the test says, and writes down what it was sent. */
-function scripted(answers: Answers, { nowMs = () => 0, restorable = true, context }: Scripted = {}) {
+function scripted(answers: Answers, { nowMs = () => 0, restorable = true, context, ...reading }: Scripted = {}) {
   const sent: string[] = []
+  const bound: WireStatement[] = []
   const cancellation = new Cancellation()
   const session: RestorableSession = {
     cancel: () => sent.push('cancel'),
@@ -71,7 +87,8 @@ function scripted(answers: Answers, { nowMs = () => 0, restorable = true, contex
     },
     submit: (wire: WireStatement, receiver: Receiver) => {
       sent.push(wire.text)
-      const steps = answers[wire.text] ?? (wire.text === COMMIT ? COMMITTED : [{ count: 1 }])
+      bound.push(wire)
+      const steps = answers[wire.text] ?? USUAL[wire.text] ?? []
       queueMicrotask(() => play(steps, receiver))
     },
   }
@@ -82,7 +99,8 @@ function scripted(answers: Answers, { nowMs = () => 0, restorable = true, contex
     cancellation,
     ...(context === undefined ? {} : { context }),
   }
-  return { transaction: new WriteTransaction({ session, options, nowMs }), sent, cancellation }
+  const transaction = new WriteTransaction({ session, options, nowMs, newMark: () => MARK, ...reading })
+  return { transaction, sent, bound, cancellation }
 }
 
 const seen = ({ effect, outcome, reusable }: Awaited<ReturnType<WriteTransaction['commit']>>) => [
@@ -117,12 +135,17 @@ describe('the end of a writing transaction of SQL Server', () => {
     ],
     [
       'none when a trigger began another that COMMIT would only count down',
-      { [COMMIT]: [{ rows: [[2]] }] },
+      { [COMMIT]: [{ rows: [[2, 'Shared']] }], [ROLLBACK]: [{ rows: [[2, 'Shared']] }] },
       ['none', 'DB_ERROR', true],
     ],
     [
       'unknown when there was nothing left to commit',
-      { [COMMIT]: [{ rows: [[0]] }] },
+      { [COMMIT]: [{ rows: [[0, null]] }], ...ROLLED_BACK_NONE },
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+    ],
+    [
+      'unknown when it was another transaction that was left to commit',
+      { [COMMIT]: [{ rows: [[1, 'NoLock']] }], ...ROLLED_BACK_ANOTHER },
       ['unknown', 'DB_EFFECT_UNKNOWN', true],
     ],
   ]
@@ -174,22 +197,100 @@ describe('the end of a writing transaction of SQL Server', () => {
     assert.deepEqual(seen(await transaction.rollBack(ok('value'))), ['none', 'OK', false])
   })
 
-  test('rows are those of the last set, and what was written is what counted last before it', async () => {
-    const ran = async (steps: readonly Step[]) => {
-      const result = await scripted({ WRITE: steps }).transaction.run(statement('WRITE'))
-      return result.ok ? [result.value.rows, result.value.affected] : result.error
+  const DECLARED = 'DECLARE @mark nvarchar(36) = @p2;\nWRITE'
+  const TEXT: ResultColumn = { name: 'a', type: { logical: 'text', native: 'x', equality: true, ordered: true } }
+  const ran = async (steps: readonly Step[], marked: 'rows' | 'counted' = 'rows', columns = [TEXT]) => {
+    const write = { ...statement('WRITE', ['given'], columns), marked }
+    const result = await scripted({ [DECLARED]: steps }).transaction.run(write)
+    return result.ok ? [result.value.rows, result.value.affected] : result.error.code
+  }
+  /** As a trigger would return it that knows what a written row looks like. */
+  const FORGED: Step = { rows: [['other mark', '77', 't']] }
+
+  test('rows of a trigger are never taken for those of the statement, wherever they come', async () => {
+    const own: Step = {
+      rows: [
+        [MARK, 'a', 't'],
+        [MARK, 'b', 't'],
+      ],
     }
-    assert.deepEqual(await ran([{ count: 1 }]), [[], 1])
-    assert.deepEqual(await ran([{ rows: [['a']] }, { count: 0 }]), [[['a']], 1])
-    // A trigger's own counts and sets come before those of the statement that fired it.
-    const trigger: readonly Step[] = [{ count: 7 }, { rows: [['of a trigger']] }, { count: 1 }]
-    assert.deepEqual(await ran([...trigger, { count: 2 }, { rows: [['a'], ['b']] }, { count: 2 }]), [[['a'], ['b']], 2])
-    assert.deepEqual(await ran([{ count: 0 }, { rows: [['another row']] }]), [[['another row']], 0])
+    const rows = [
+      [
+        ['a', 't'],
+        ['b', 't'],
+      ],
+      2,
+    ]
+    for (const steps of [[own], [own, FORGED], [FORGED, own], [FORGED, { rows: [['secret']] }, own, FORGED]]) {
+      assert.deepEqual(await ran(steps), rows)
+    }
+    // None of its own: what is not written cannot be shown.
+    assert.deepEqual(await ran([FORGED]), [[], 0])
+    assert.deepEqual(await ran([]), [[], 0])
+  })
+
+  test('rows that are read back tell how many were written, whatever triggers counted', async () => {
+    assert.deepEqual(await ran([FORGED, { rows: [[MARK, 2, 'a', 't']] }], 'counted'), [[['a', 't']], 2])
+    assert.deepEqual(await ran([FORGED], 'counted'), [[], 0])
+  })
+
+  test('rows that cannot be told apart for certain are refused', async () => {
+    const own: Step = { rows: [[MARK, 'a', 't']] }
+    assert.equal(await ran([own, own]), 'DB_ERROR')
+    assert.equal(
+      await ran([
+        {
+          rows: [
+            [MARK, 'a', 't'],
+            ['other', 'b', 't'],
+          ],
+        },
+      ]),
+      'DB_ERROR',
+    )
+    assert.equal(await ran([{ rows: [[MARK, 'a', 'b', 't']] }]), 'DB_ERROR')
+    assert.equal(await ran([{ rows: [[MARK, 'a', 't']] }], 'counted'), 'DB_ERROR')
+    const lock = await scripted({ LOCK: [{ rows: [['t']] }, { rows: [['t']] }] }).transaction.run(statement('LOCK'))
+    assert.equal(lock.ok ? 'OK' : lock.error.code, 'DB_ERROR')
+  })
+
+  test('a number that has come to be text is refused before it is shown', async () => {
+    const columns: ResultColumn[] = [{ ...TEXT, type: { ...TEXT.type, logical: 'integer' } }]
+    assert.equal(await ran([{ rows: [[MARK, 'a', 't']] }], 'rows', columns), 'SCHEMA_CHANGED')
+    assert.deepEqual(await ran([{ rows: [[MARK, '1', 't']] }], 'rows', columns), [[['1', 't']], 1])
+  })
+
+  test('the mark is bound behind the parameters, and what only reads has none', async () => {
+    const { transaction, bound } = scripted({})
+    await transaction.run(statement('LOCK', ['x']))
+    await transaction.run({ ...statement('WRITE', ['given']), marked: 'rows' })
+    assert.deepEqual(bound.slice(1), [
+      { kind: 'statement', text: 'LOCK', params: ['x'] },
+      { kind: 'statement', text: DECLARED, params: ['given', MARK] },
+    ])
+  })
+
+  test('a transaction that cannot be told from others is not begun, except to read', async () => {
+    const unheld: Answers = { [BEGIN]: [{ rows: [['NoLock']] }] }
+    const writing = scripted(unheld)
+    const ran = await writing.transaction.run(statement('WRITE'))
+    assert.deepEqual([ran.ok ? 'OK' : ran.error.code, writing.sent], ['DB_CONFLICT', [BEGIN]])
+    const reading = scripted({ ...unheld, ...ROLLED_BACK_ANOTHER }, { reading: true })
+    assert.ok((await reading.transaction.run(statement('READ'))).ok)
+    assert.deepEqual(seen(await reading.transaction.rollBack(ok('value'))), ['none', 'OK', true])
+  })
+
+  test('a dry run whose transaction was ended inside may have lasted, whether the server told of it or not', async () => {
+    for (const rolledBack of [ROLLED_BACK_ANOTHER, ROLLED_BACK_NONE]) {
+      const { transaction } = scripted(rolledBack)
+      await transaction.run(statement('WRITE'))
+      assert.deepEqual(seen(await transaction.undo('value')), ['unknown', 'DB_EFFECT_UNKNOWN', true])
+    }
   })
 
   test('what a trigger rolled back is undone, and what it committed is beyond reach', async () => {
     const end = async (steps: readonly Step[]) => {
-      const { transaction } = scripted({ WRITE: steps })
+      const { transaction } = scripted({ WRITE: steps, ...ROLLED_BACK_NONE })
       const ran = await transaction.run(statement('WRITE'))
       assert.ok(!ran.ok)
       return seen(await transaction.rollBack(ran))
@@ -197,7 +298,7 @@ describe('the end of a writing transaction of SQL Server', () => {
     const aborted = { error: serverError(3609) }
     assert.deepEqual(await end([{ ended: 'rolled_back' }, aborted]), ['none', 'DB_CONSTRAINT', true])
     assert.deepEqual(await end([{ ended: 'committed' }, aborted]), ['unknown', 'DB_EFFECT_UNKNOWN', true])
-    assert.deepEqual(await end([{ ended: 'committed' }, { count: 1 }]), ['unknown', 'DB_EFFECT_UNKNOWN', true])
+    assert.deepEqual(await end([{ ended: 'committed' }]), ['unknown', 'DB_EFFECT_UNKNOWN', true])
   })
 
   test('a server that does not obey is abandoned, and its session serves nobody else', async (t: TestContext) => {
@@ -224,8 +325,8 @@ describe('a call as one transaction of SQL Server', () => {
     rowCap: 2,
     ...more,
   })
-  const end = async (steps: readonly Step[], more: Partial<CompiledCall> = {}) => {
-    const { transaction, sent } = scripted({ [`${more.statement?.text ?? CALL}${MARK}`]: steps })
+  const end = async (steps: readonly Step[], more: Partial<CompiledCall> = {}, answers: Answers = {}) => {
+    const { transaction, sent } = scripted({ [`${more.statement?.text ?? CALL}${TAIL}`]: steps, ...answers })
     return { end: seen(await runCall(call(more), transaction)), sent }
   }
 
@@ -234,32 +335,76 @@ describe('a call as one transaction of SQL Server', () => {
     steps: readonly Step[],
     more: Partial<CompiledCall>,
     end: readonly unknown[],
+    answers?: Answers,
   ])[] = [
-    [
-      'a procedure that leaves the transaction alone is committed',
-      [{ count: 1 }, STANDS],
-      {},
-      ['committed', 'OK', true],
-    ],
-    ['a dry run is undone', [{ count: 1 }, STANDS], { dryRun: true }, ['none', 'OK', true]],
+    ['a procedure that leaves the transaction alone is committed', [STANDS], {}, ['committed', 'OK', true]],
+    ['a dry run is undone', [STANDS], { dryRun: true }, ['none', 'OK', true]],
     ['a call that reads is undone', [STANDS], { effect: 'read' }, ['none', 'OK', true]],
     [
       'a procedure that failed was undone by the server',
       [{ ended: 'rolled_back' }, { error: serverError(2627) }],
       {},
       ['none', 'DB_CONSTRAINT', true],
+      ROLLED_BACK_NONE,
     ],
     [
-      'one that rolled back and ended well has done nothing, and that is not what was asked for',
-      [{ ended: 'rolled_back' }, { rows: [[1, 1]] }],
+      'one that rolled back and ended well may have written behind that, which nobody knows',
+      [{ ended: 'rolled_back' }, ANOTHER],
+      {},
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_ANOTHER,
+    ],
+    [
+      'one that ended the transaction is not committed where the server did not tell of it',
+      [ANOTHER],
+      {},
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_ANOTHER,
+    ],
+    [
+      'a call that reads and ended the transaction may have committed',
+      [{ rows: [[0, 0, null]] }],
+      { effect: 'read' },
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
+      'a dry run that began another transaction is no dry run',
+      [ANOTHER],
+      { dryRun: true },
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_ANOTHER,
+    ],
+    [
+      'one that failed in another transaction than the one that was begun may have committed that',
+      [{ error: serverError(50_000) }],
+      {},
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_ANOTHER,
+    ],
+    [
+      'one that failed and left the transaction as it was is undone',
+      [{ error: serverError(50_000) }],
+      {},
+      ['none', 'DB_CONSTRAINT', true],
+    ],
+    [
+      'a dry run whose end nobody heard of may have committed',
+      [STANDS],
+      { dryRun: true },
+      ['unknown', 'DB_EFFECT_UNKNOWN', false],
+      { [ROLLBACK]: [{ error: LOST }] },
+    ],
+    ['one that left a transaction open is undone', [{ rows: [[2, 1, 'Shared']] }], {}, ['none', 'DB_ERROR', true]],
+    [
+      'one whose transaction can only be rolled back is undone',
+      [{ rows: [[1, -1, 'Shared']] }],
       {},
       ['none', 'DB_ERROR', true],
     ],
-    ['one that left a transaction open is undone', [{ rows: [[2, 1]] }], {}, ['none', 'DB_ERROR', true]],
-    ['one whose transaction can only be rolled back is undone', [{ rows: [[1, -1]] }], {}, ['none', 'DB_ERROR', true]],
     [
       'one that committed by itself and ended well has done what it was called for',
-      [{ ended: 'committed' }, { ended: 'rolled_back' }, STANDS],
+      [{ ended: 'committed' }, { ended: 'rolled_back' }, ANOTHER],
       {},
       ['committed', 'OK', true],
     ],
@@ -271,7 +416,7 @@ describe('a call as one transaction of SQL Server', () => {
     ],
     [
       'one that committed and left another open has an effect that nobody knows',
-      [{ ended: 'committed' }, { rows: [[2, 1]] }],
+      [{ ended: 'committed' }, { rows: [[2, 1, 'NoLock']] }],
       {},
       ['unknown', 'DB_EFFECT_UNKNOWN', true],
     ],
@@ -295,13 +440,13 @@ describe('a call as one transaction of SQL Server', () => {
       ['none', 'CONNECTOR_UNAVAILABLE', false],
     ],
   ]
-  for (const [rule, steps, more, expected] of cases) {
-    test(rule, async () => assert.deepEqual((await end(steps, more)).end, expected))
+  for (const [rule, steps, more, expected, answers] of cases) {
+    test(rule, async () => assert.deepEqual((await end(steps, more, answers)).end, expected))
   }
 
   test('outputs are the last set, and of the others the columns that are let through', async () => {
     const { transaction } = scripted({
-      [`${CALL}${MARK}`]: [{ rows: [['a', 'hidden']] }, { rows: [['out']] }, STANDS],
+      [`${CALL}${TAIL}`]: [{ rows: [['a', 'hidden']] }, { rows: [['out']] }, STANDS],
     })
     const column = { name: 'o', type: { logical: 'text', native: 'x', equality: true, ordered: true } } as const
     const ended = await runCall(

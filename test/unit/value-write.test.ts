@@ -65,6 +65,15 @@ describe('values to be written', () => {
     assert.equal(coerceValue(single, '16777217').ok, true)
   })
 
+  test('of an engine whose floats have all of their digits, what is nearer to zero is refused', () => {
+    const single: ValueType = { ...TYPES.real, single: true, normal: true }
+    writes(single, '1.1754944e-38', '1.1754944e-38')
+    refuses(single, /at least 1\.1754944e-38 from it/, '1e-38', '-1e-45', '1e-50', '16777217', '123456789')
+    const double: ValueType = { ...TYPES.float, normal: true }
+    writes(double, '2.2250738585072014e-308', '2.2250738585072014e-308')
+    refuses(double, /at least 2\.2250738585072014e-308/, '5e-324')
+  })
+
   test('a float with digits declared keeps no more of them, however the number is spelt', () => {
     const cents: ValueType = { ...TYPES.float, fractionDigitsMax: 2 }
     for (const text of ['1.25', '1.50000', '125e-2', '1e3', '1e-2', '0']) writes(cents, text, text)

@@ -54,14 +54,10 @@ export function boundPosition({ labels = [] }: ValueType, label: PlanValue): Par
 
 /**
  * A value to compare with a column of the type. A `FLOAT` holds another number than a double does for `0.1`, and is
- * compared with what it holds in that value's stead. MySQL's cast does not give that number, and MariaDB's makes the
- * largest one of what is too large; such a value, and one too small, is compared as it is.
+ * compared with what it holds in that value's stead, which MySQL's cast does not give. It is one that the column can hold.
  */
 export function boundToCompare(type: ValueType, value: PlanValue): Param {
-  if (type.single !== true) return bound(type, value)
-  const single = Math.fround(Number(value))
-  const held = Number.isFinite(single) && (single !== 0 || Number(value) === 0)
-  return bound(type, held ? String(single) : value)
+  return bound(type, type.single === true ? String(Math.fround(Number(value))) : value)
 }
 
 const SINGLE_MAX = 2 ** 128 - 2 ** 104

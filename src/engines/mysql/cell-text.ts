@@ -1,3 +1,4 @@
+import { shortestSingle } from '../../core/float-value.js'
 import type { LogicalType } from '../../core/schema-model.js'
 import type { ResultColumn } from '../../core/statement.js'
 
@@ -79,7 +80,7 @@ export function isNumberNoMore(field: WireField, column: ResultColumn | undefine
 export function cellText(value: unknown, field: WireField, column: ResultColumn | undefined): string | null {
   if (value === null) return null
   if (typeof value === 'string') return textOf(value, field, column)
-  if (typeof value === 'number') return field.columnType === WIRE.float ? float32Text(value) : String(value)
+  if (typeof value === 'number') return field.columnType === WIRE.float ? shortestSingle(value) : String(value)
   if (Buffer.isBuffer(value)) return bufferText(value, field, column)
   throw new Error(`a cell of the wire type ${field.columnType} came as ${typeof value}`)
 }
@@ -128,16 +129,4 @@ function withFraction(text: string, decimals: number): string {
 /** Most significant byte first. */
 function bits(bytes: Buffer): string {
   return bytes.length === 0 ? '0' : BigInt(`0x${bytes.toString('hex')}`).toString()
-}
-
-/** Digits that tell every two values of single precision apart. */
-const FLOAT32_DIGITS_MAX = 9
-
-/** The shortest text that reads back as the same value of single precision: 0.1, not 0.10000000149011612. */
-function float32Text(value: number): string {
-  for (let digits = 1; digits < FLOAT32_DIGITS_MAX; digits++) {
-    const shorter = Number(value.toPrecision(digits))
-    if (Math.fround(shorter) === value) return String(shorter)
-  }
-  return String(Number(value.toPrecision(FLOAT32_DIGITS_MAX)))
 }

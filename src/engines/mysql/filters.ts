@@ -1,14 +1,15 @@
+import { floatPlace, type Place } from '../../core/float-value.js'
 import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
 import { canHold } from '../../core/repertoire.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
 import { tooFine } from '../../core/value.js'
 import { safePattern } from '../sql/pattern.js'
+import { type Comparison, settle } from '../sql/places.js'
 import type { SqlWriter } from '../sql/sql-writer.js'
 import { operand } from '../sql/table-statement.js'
 import { boundPosition, boundToCompare, writeTextBytes, writeUtf8 } from './bound-values.js'
 
 type Range = 'gt' | 'gte' | 'lt' | 'lte'
-type Comparison = 'eq' | 'neq' | 'in' | Range
 
 const OPERATORS = {
   eq: '=',
@@ -17,7 +18,7 @@ const OPERATORS = {
   gte: '>=',
   lt: '<',
   lte: '<=',
-} as const satisfies Record<Exclude<Comparison, 'in'>, string>
+} as const satisfies Record<Comparison, string>
 
 const RANGES: ReadonlySet<FilterOp> = new Set<Range>(['gt', 'gte', 'lt', 'lte'])
 
@@ -27,7 +28,7 @@ const RANGES: ReadonlySet<FilterOp> = new Set<Range>(['gt', 'gte', 'lt', 'lte'])
  */
 type Form = 'native' | 'characters' | 'position' | 'bytes'
 
-function formOf(type: ValueType, op: Comparison, value: PlanValue): Form {
+function formOf(type: ValueType, op: Comparison | 'in', value: PlanValue): Form {
   const ranges = RANGES.has(op)
   if (type.logical === 'json' || type.logical === 'array' || !(ranges ? type.ordered : type.equality)) return 'bytes'
   if (ranges && type.logical === 'enum') return 'position'
@@ -39,7 +40,12 @@ function formOf(type: ValueType, op: Comparison, value: PlanValue): Form {
  * cannot hold. The first must not reach the server: looking in an index, MariaDB rounds it to one that is there.
  */
 function equalsNone(type: ValueType, value: PlanValue): boolean {
-  return canHold(type, value) === 'no' || tooFine(type, value)
+  return canHold(type, value) === 'no' || tooFine(type, value) || placeOf(type, value).kind !== 'at'
+}
+
+/** A `FLOAT` is compared as what it is shown as; the server rounds no other value on its way. */
+function placeOf(type: ValueType, value: PlanValue): Place {
+  return type.logical === 'float' ? floatPlace(type, value) : { kind: 'at', value }
 }
 
 /** One condition. */
@@ -70,17 +76,24 @@ export function writeIsNull(w: SqlWriter, { name, type }: Column): void {
   w.column(name).keyword(type.logical === 'date' || type.logical === 'timestamp' ? ' <=> NULL' : ' IS NULL')
 }
 
-function writeComparison(w: SqlWriter, column: Column, op: Exclude<Comparison, 'in'>, value: PlanValue): void {
+function writeComparison(w: SqlWriter, column: Column, op: Comparison, value: PlanValue): void {
   const { type, name } = column
-  if ((op === 'eq' || op === 'neq') && equalsNone(type, value)) {
-    if (op === 'eq') w.keyword('1 = 0')
-    else w.column(name).keyword(' IS NOT NULL')
-    return
+  const settled = settledFor(type, op, value)
+  if (settled === 'none') {
+    w.keyword('1 = 0')
+  } else if (settled === 'all') {
+    w.column(name).keyword(' IS NOT NULL')
+  } else {
+    const form = formOf(type, settled.op, settled.value)
+    writeSubject(w, column, form)
+    w.keyword(' ').keyword(OPERATORS[settled.op]).keyword(' ')
+    writeValue(w, type, form, settled.value)
   }
-  const form = formOf(type, op, value)
-  writeSubject(w, column, form)
-  w.keyword(' ').keyword(OPERATORS[op]).keyword(' ')
-  writeValue(w, type, form, value)
+}
+
+function settledFor(type: ValueType, op: Comparison, value: PlanValue): ReturnType<typeof settle> {
+  if ((op === 'eq' || op === 'neq') && equalsNone(type, value)) return op === 'eq' ? 'none' : 'all'
+  return settle(op, placeOf(type, value))
 }
 
 function writeSubject(w: SqlWriter, column: Column, form: Form): void {

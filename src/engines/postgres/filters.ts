@@ -1,6 +1,8 @@
+import { floatPlace, keepsFloat } from '../../core/float-value.js'
 import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
 import { safePattern } from '../sql/pattern.js'
+import { settle } from '../sql/places.js'
 import type { SqlWriter, Write } from '../sql/sql-writer.js'
 
 /**
@@ -65,14 +67,37 @@ export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void 
       return
     case 'in':
       writeCompared(w, column, filter.op)
-      w.keyword('ANY(').param(filter.values.map((value) => boundText(type, value)))
+      w.keyword('ANY(').param(
+        filter.values.filter((value) => isHeld(type, value)).map((value) => boundText(type, value)),
+      )
       w.keyword(truncates ? '::text[])' : ')')
       return
     default:
+      if (!isHeld(type, filter.value)) {
+        writeBetween(w, column, filter.op, filter.value)
+        return
+      }
       writeCompared(w, column, filter.op)
       w.param(boundText(type, filter.value))
       if (truncates) w.keyword('::text')
   }
+}
+
+/** Whether PostgreSQL reads the value as itself: what a column of single precision does not hold, it rounds or refuses. */
+function isHeld(type: ValueType, value: PlanValue): boolean {
+  return type.logical !== 'float' || keepsFloat(type, value)
+}
+
+const SINGLE_MAX = String(2 ** 128 - 2 ** 104)
+
+/** A comparison with a number that the column does not hold: with the one before it, beyond the largest with that or an infinity. */
+function writeBetween(w: SqlWriter, column: Column, op: Exclude<Comparison, 'in'>, value: PlanValue): void {
+  const place = floatPlace(column.type, value)
+  const before = place.kind === 'over' ? SINGLE_MAX : place.kind === 'under' ? '-Infinity' : place.value
+  const settled = settle(op, { kind: 'above', value: before })
+  if (settled === 'none') w.keyword('false')
+  else if (settled === 'all') writeNullTest(w, column, 'not_null')
+  else writeFilter(w, column, { column: column.name, ...settled })
 }
 
 /** The column and the operator after it. */

@@ -68,10 +68,11 @@ function written(
 ): Pick<CompiledMutation, 'write' | 'readBack'> {
   const c = writing()
   const columns = write(c, returned)
-  if (returned) return { write: c.w.finish(columns) }
+  const marked = (how: 'rows' | 'counted') => (c.writing.mark === undefined ? {} : { marked: how })
+  if (returned) return { write: c.w.finish(columns, marked('rows')) }
   if (c.writing.batched) {
     c.w.keyword('; ').rowIs('t')
-    return { write: c.w.finish(read(c)) }
+    return { write: c.w.finish(read(c), marked('counted')) }
   }
   const back = writing()
   const backColumns = read(back)
@@ -123,6 +124,7 @@ function compileUpdate(c: Writing, plan: KeyedPlan, returning: boolean): readonl
 
 function writeOutput(c: Writing): readonly ResultColumn[] {
   c.w.keyword(' OUTPUT ').rowIs('inserted')
+  c.writing.mark?.(c.w, false)
   const columns = writeJudged(c)
   c.w.rowIs('t')
   return columns
@@ -190,6 +192,7 @@ function readWritten(c: Writing, conditions: readonly Write[]): readonly ResultC
   const limit: RowLimit = { kind: 'rows', rows: c.limits.maxAffectedRows + 1 }
   c.w.keyword('SELECT ')
   c.pieces.limitAtStart(c.w, limit)
+  c.writing.mark?.(c.w, true)
   const columns = writeJudged(c)
   writeFrom(c)
   // The write before has locked its own table's names, and not those of tables that only its scope looks into.

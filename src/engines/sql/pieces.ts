@@ -55,6 +55,8 @@ export interface WritePieces {
   /** What stands in the place of columns and values when there are none. */
   noValues(w: SqlWriter): void
   newValue(w: SqlWriter, column: Column, value: WriteValue): void
+  /** What each row that was written begins with, where triggers return rows too; see `CompiledStatement.marked`. */
+  mark?(w: SqlWriter, counted: boolean): void
   /** Whether the column holds exactly this value, NULL included: `1.0` is not `1.00`. Not sure is no. Never NULL. */
   holds(w: SqlWriter, column: Column, value: PlanValue | null): void
   /** Whether the column equals this value as a filter by `eq` would find it, a text no more loosely than `holds`; NULL equals NULL. */

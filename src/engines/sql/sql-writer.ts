@@ -75,6 +75,7 @@ export class SqlWriter {
   readonly #namedElsewhere = new Map<Table, Set<Identifier>>()
   #text = ''
   #row: Row = { name: 't' }
+  #tooLarge: string | undefined
   readonly #later: { readonly at: number; readonly write: Write }[] = []
 
   constructor(style: SqlStyle) {
@@ -168,7 +169,17 @@ export class SqlWriter {
   /** A value that the engine is sent beside the text. It may hold any character: parameters are length-prefixed. */
   param(value: Param): this {
     this.#params.push(value)
-    invariant(this.#params.length <= this.#style.paramsMax, 'a statement has no more parameters than its engine takes')
+    return this.#placeholder()
+  }
+
+  /** The parameter before this place once more, for engines whose placeholders are numbered. */
+  again(): this {
+    invariant(this.#params.length > 0, 'a parameter stands before')
+    invariant(this.#style.placeholders !== 'question', 'a placeholder that is used again has a number')
+    return this.#placeholder()
+  }
+
+  #placeholder(): this {
     switch (this.#style.placeholders) {
       case 'dollar':
         this.#text += `$${this.#params.length}`
@@ -182,6 +193,21 @@ export class SqlWriter {
       default:
         return unreachable(this.#style.placeholders)
     }
+  }
+
+  /** Marks the statement as one that the engine would not take, and says what it takes, for whoever sent the values. */
+  tooLarge(expected: string): this {
+    this.#tooLarge ??= expected
+    return this
+  }
+
+  /** Also of the parameters: how many there are is known at the end. */
+  #marks(): Pick<CompiledStatement, 'tooLarge'> {
+    const { paramsMax } = this.#style
+    if (this.#params.length > paramsMax) {
+      this.tooLarge(`fewer values: this database takes ${paramsMax} in one statement, with those that the policy adds`)
+    }
+    return this.#tooLarge === undefined ? {} : { tooLarge: this.#tooLarge }
   }
 
   /** The digits of a limit that the operator set, such as the longest cell: part of the statement's shape, not a value. */
@@ -235,10 +261,16 @@ export class SqlWriter {
   /** The writer is spent afterwards. Cells come back in the order of `columns`, without names. */
   finish(
     columns: readonly ResultColumn[],
-    marks: Pick<CompiledStatement, 'runsCode' | 'guard'> = {},
+    marks: Pick<CompiledStatement, 'runsCode' | 'guard' | 'marked'> = {},
   ): CompiledStatement {
     this.#writeLast()
     // The one cast to the brand: what stands in `#text` came through the methods above.
-    return { text: this.#text, params: this.#params, columns, ...marks } as unknown as CompiledStatement
+    return {
+      text: this.#text,
+      params: this.#params,
+      columns,
+      ...marks,
+      ...this.#marks(),
+    } as unknown as CompiledStatement
   }
 }

@@ -1,3 +1,4 @@
+import { floatPlace, type Place } from '../../core/float-value.js'
 import type { PlanValue } from '../../core/plan.js'
 import type { LogicalType, ValueType } from '../../core/schema-model.js'
 import type { Param } from '../../core/statement.js'
@@ -11,22 +12,13 @@ import { baseName, writeType } from './native-types.js'
  * settled here: the server never sees a value that the column cannot hold.
  */
 
-/**
- * `at`: the column can hold it. `above`: it lies between this one and the next that the column can hold. `over`, `under`: it
- * is greater or less than all of them.
- */
-export type Place =
-  | { readonly kind: 'at' | 'above'; readonly value: PlanValue }
-  | { readonly kind: 'over' }
-  | { readonly kind: 'under' }
-
 /** Where a value lies among those of a type that is compared by itself. What is no value of it is the server's to refuse. */
 export function placeOf(type: ValueType, value: PlanValue): Place {
   switch (type.logical) {
     case 'decimal':
       return decimalPlace(type, value)
     case 'float':
-      return baseName(type) === 'real' ? realPlace(value) : { kind: 'at', value }
+      return floatPlace(type, value)
     case 'timestamp':
     case 'time':
       return momentPlace(type, value)
@@ -72,17 +64,6 @@ function decimalText(units: bigint, scale: number): string {
   const text = scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`
   return units < 0n ? `-${text}` : text
 }
-
-/** A value is compared as the `real` that it would be held as, by which `0.1` is found again; there is one for all but these. */
-function realPlace(value: PlanValue): Place {
-  const single = Math.fround(Number(value))
-  if (single === Number.POSITIVE_INFINITY) return { kind: 'over' }
-  if (single === Number.NEGATIVE_INFINITY) return { kind: 'under' }
-  if (single !== 0 || Number(value) === 0) return { kind: 'at', value: String(single) }
-  return { kind: 'above', value: Number(value) > 0 ? '0' : String(-SMALLEST_SINGLE) }
-}
-
-const SMALLEST_SINGLE = 2 ** -149
 
 const CLOCK = /^(.*?[0-9]{2}:[0-9]{2}:)([0-9]{2})(?:\.([0-9]+))?((?:Z|[+-][0-9:]+)?)$/
 

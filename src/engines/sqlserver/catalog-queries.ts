@@ -55,17 +55,30 @@ WHERE s.name NOT IN (N'sys', N'INFORMATION_SCHEMA')
   AND (HAS_PERMS_BY_NAME(QUOTENAME(s.name), N'SCHEMA', N'ANY') = 1
        OR EXISTS (SELECT 1 FROM sys.objects o WHERE o.schema_id = s.schema_id AND o.is_ms_shipped = 0))`
 
-/** Whether an enabled trigger of the table fires on the event: it takes away what the statement itself would return. */
-function hasTrigger(event: 'INSERT' | 'UPDATE'): string {
+/**
+ * A computed column that is not known to read nothing but its own row: a function that reads, or that is not bound to what it
+ * names and may, cannot stand in what a statement returns. The server answers NULL where it does not know.
+ */
+const READING_COLUMN = `EXISTS (
+         SELECT 1 FROM sys.columns c
+         WHERE c.object_id = o.object_id AND c.is_computed = 1
+           AND (ISNULL(COLUMNPROPERTY(c.object_id, c.name, N'UserDataAccess'), 1) <> 0
+                OR ISNULL(COLUMNPROPERTY(c.object_id, c.name, N'SystemDataAccess'), 1) <> 0))`
+
+/**
+ * Whether the statement itself cannot return the row: an enabled trigger of the table that fires on the event takes that
+ * away, and so does a computed column that may read elsewhere.
+ */
+function readBack(event: 'INSERT' | 'UPDATE'): string {
   return `CASE WHEN EXISTS (
          SELECT 1 FROM sys.triggers r JOIN sys.trigger_events v ON v.object_id = r.object_id
          WHERE r.parent_id = o.object_id AND r.parent_class = 1 AND r.is_disabled = 0 AND v.type_desc = N'${event}'
-       ) THEN N'1' ELSE N'0' END`
+       ) OR ${READING_COLUMN} THEN N'1' ELSE N'0' END`
 }
 
 /**
- * Tables and views: number, schema, name, type, comment, whether it is external, rows, triggers on INSERT and on UPDATE,
- * whether the login may alter it, whether it may write it as a whole. Rows are counted for each partition of the heap or
+ * Tables and views: number, schema, name, type, comment, whether it is external, rows, whether a row that is inserted or
+ * updated has to be read back, whether the login may alter it, whether it may write it as a whole, whether it is kept in memory. Rows are counted for each partition of the heap or
  * the clustered index.
  */
 export const RELATIONS = `
@@ -73,12 +86,13 @@ SELECT CONVERT(nvarchar(11), o.object_id), s.name, o.name, RTRIM(o.type), CONVER
        CASE WHEN t.is_external = 1 THEN N'1' ELSE N'0' END,
        (SELECT CONVERT(nvarchar(20), SUM(p.rows)) FROM sys.partitions p
         WHERE p.object_id = o.object_id AND p.index_id IN (0, 1)),
-       ${hasTrigger('INSERT')},
-       ${hasTrigger('UPDATE')},
+       ${readBack('INSERT')},
+       ${readBack('UPDATE')},
        CASE WHEN HAS_PERMS_BY_NAME(${OBJECT_NAME}, N'OBJECT', N'ALTER') = 1 THEN N'1' ELSE N'0' END,
        CASE WHEN HAS_PERMS_BY_NAME(${OBJECT_NAME}, N'OBJECT', N'INSERT') = 1
               OR HAS_PERMS_BY_NAME(${OBJECT_NAME}, N'OBJECT', N'UPDATE') = 1
-              OR HAS_PERMS_BY_NAME(${OBJECT_NAME}, N'OBJECT', N'DELETE') = 1 THEN N'1' ELSE N'0' END
+              OR HAS_PERMS_BY_NAME(${OBJECT_NAME}, N'OBJECT', N'DELETE') = 1 THEN N'1' ELSE N'0' END,
+       CASE WHEN t.is_memory_optimized = 1 THEN N'1' ELSE N'0' END
 FROM sys.objects o
 JOIN sys.schemas s ON s.schema_id = o.schema_id
 LEFT JOIN sys.tables t ON t.object_id = o.object_id

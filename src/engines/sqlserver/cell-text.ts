@@ -1,3 +1,5 @@
+import { shortestSingle } from '../../core/float-value.js'
+
 /** What the protocol says of one column, as `tedious` reads it. */
 export interface WireField {
   readonly colName: string
@@ -37,7 +39,7 @@ export function exactText(bytes: Buffer, { type, scale = 0 }: ByteField): string
     case 'MoneyN':
       return moneyText(bytes)
     case 'Real':
-      return float32Text(bytes.readFloatLE(0))
+      return shortestSingle(bytes.readFloatLE(0))
     case 'Date':
       return dateText(bytes.readUIntLE(0, 3) - DAYS_TO_1970)
     case 'Time':
@@ -141,7 +143,7 @@ export function cellText(value: unknown, field: WireField): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? '1' : '0'
   if (typeof value === 'number' && !EXACT_TYPES.has(field.type.name)) {
-    return isSinglePrecision(field) ? float32Text(value) : String(value)
+    return isSinglePrecision(field) ? shortestSingle(value) : String(value)
   }
   if (Buffer.isBuffer(value)) return value.toString('hex').toUpperCase()
   throw new Error(`a cell of the wire type ${field.type.name} came as ${typeof value}`)
@@ -149,18 +151,6 @@ export function cellText(value: unknown, field: WireField): string | null {
 
 function isSinglePrecision({ type, dataLength }: WireField): boolean {
   return type.name === 'FloatN' && dataLength === 4
-}
-
-/** Digits that tell every two values of single precision apart. */
-const FLOAT32_DIGITS_MAX = 9
-
-/** The shortest text that reads back as the same value of single precision: 0.1, not 0.10000000149011612. */
-function float32Text(value: number): string {
-  for (let digits = 1; digits < FLOAT32_DIGITS_MAX; digits++) {
-    const shorter = Number(value.toPrecision(digits))
-    if (Math.fround(shorter) === value) return String(shorter)
-  }
-  return String(Number(value.toPrecision(FLOAT32_DIGITS_MAX)))
 }
 
 /** Types of a cell that a statement of the dialect returns: it makes text or a whole number of everything in SQL. */

@@ -1,3 +1,4 @@
+import { shortestSingle } from '../../core/float-value.js'
 import type { LogicalType, ValueType } from '../../core/schema-model.js'
 import type { ResultColumn } from '../../core/statement.js'
 import type { EncodedCell } from '../engine.js'
@@ -44,19 +45,8 @@ function encodeFloat(text: string, type: ValueType): string {
   const value = Number(text)
   if (!Number.isFinite(value) || text.trim() === '') return JSON.stringify(text)
   // Negative zero equals zero, and only that is taken back as a value.
-  const shortest = value === 0 ? '0' : baseName(type) === 'real' ? shortestSingle(value) : String(value)
+  const shortest = value === 0 ? '0' : baseName(type) === 'real' ? shortestSingle(Math.fround(value)) : String(value)
   return isJsonNumber(shortest) ? shortest : JSON.stringify(text)
-}
-
-const SINGLE_DIGITS_MAX = 9
-
-function shortestSingle(value: number): string {
-  const single = Math.fround(value)
-  for (let digits = 1; digits < SINGLE_DIGITS_MAX; digits++) {
-    const shorter = Number(value.toPrecision(digits))
-    if (Math.fround(shorter) === single) return String(shorter)
-  }
-  return String(Number(value.toPrecision(SINGLE_DIGITS_MAX)))
 }
 
 function encodeBoolean(text: string): string {

@@ -246,11 +246,6 @@ export class SqlserverConnection {
       if (Array.isArray(columns)) receiver.fields(columns satisfies readonly WireField[])
     })
     request.on('row', (cells: readonly { readonly value: unknown }[]) => receiver.row(cells.map(({ value }) => value)))
-    const counted = (rows: number | undefined): void => {
-      if (rows !== undefined) receiver.counted(rows)
-    }
-    request.on('doneInProc', counted)
-    request.on('done', counted)
     return request
   }
 

@@ -15,7 +15,8 @@ import { writing } from './written-values.js'
 const SHORT_TYPES: ReadonlySet<string> = new Set(['hierarchyid'])
 
 const pieces: MutationPieces = {
-  writing,
+  // The count is that of the statement before, whatever its triggers counted.
+  writing: { ...writing, mark: (w, counted) => w.keyword(counted ? '@mark, @@ROWCOUNT, ' : '@mark, ') },
   guarding,
   style: { quoting: 'bracket', placeholders: 'at', paramsMax: SQLSERVER_PARAMS_MAX },
   shortTypes: SHORT_TYPES,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { invariant } from '../../core/assert.js'
 import { type GatewayError, gatewayError } from '../../core/errors.js'
 import { fail, ok, type Result } from '../../core/result.js'
@@ -94,7 +95,9 @@ class SqlserverDriver implements Driver {
     run: (parts: TransactionParts) => Promise<TransactionEnd<T>>,
   ): Promise<WriteOf<T>> {
     const { nowMs } = this.#surroundings
-    return this.#pools.calls.write(pool.leases, options, (session) => run({ session, options, nowMs }))
+    return this.#pools.calls.write(pool.leases, options, (session) =>
+      run({ session, options, nowMs, newMark: randomUUID }),
+    )
   }
 }
 

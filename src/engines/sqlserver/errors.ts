@@ -145,6 +145,7 @@ const NUMBERS: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
     272, // a rowversion cannot be updated
     334, // a table whose triggers forbid the OUTPUT clause: a trigger came since the catalog was read
     349, // a procedure has no such parameter
+    4186, // a computed column that may read elsewhere, in the OUTPUT clause: it came since the catalog was read
     2715, // unknown type
     2760, // unknown schema
     2801, // the definition changed since the plan was compiled

@@ -1,16 +1,21 @@
 import { unreachable } from '../../core/assert.js'
-import { SQLSERVER_LIST_PARAMS_MAX } from '../../core/limits.js'
+import type { Place } from '../../core/float-value.js'
+import {
+  SQLSERVER_JSON_MEMBER_CHARS_MAX,
+  SQLSERVER_LIST_PARAMS_MAX,
+  SQLSERVER_PATTERN_CHARS_MAX,
+} from '../../core/limits.js'
 import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
 import { canHold } from '../../core/repertoire.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
 import { safePattern } from '../sql/pattern.js'
-import type { SqlWriter } from '../sql/sql-writer.js'
+import { type Comparison, settle } from '../sql/places.js'
+import type { SqlWriter, Write } from '../sql/sql-writer.js'
 import { operand } from '../sql/table-statement.js'
-import { listed, type Place, placeOf, writeBound } from './bound-values.js'
+import { listed, placeOf, writeBound } from './bound-values.js'
 import { isCodePaged, TEXT_FORM_END, writeTextForm, writeType, writeWide } from './native-types.js'
 
 type Range = 'gt' | 'gte' | 'lt' | 'lte'
-type Comparison = 'eq' | 'neq' | Range
 
 const OPERATORS = {
   eq: '=',
@@ -72,17 +77,6 @@ function writeComparison(w: SqlWriter, column: Column, op: Comparison, value: Pl
     w.keyword(' ').keyword(OPERATORS[settled.op]).keyword(' ')
     writeValue(w, type, form, settled.value)
   }
-}
-
-/** What the comparison comes to with a value that the column can hold, or that no value or every one but NULL satisfies it. */
-function settle(op: Comparison, place: Place): { readonly op: Comparison; readonly value: PlanValue } | 'none' | 'all' {
-  const greater = op === 'gt' || op === 'gte'
-  if (place.kind === 'at') return { op, value: place.value }
-  if (op === 'eq') return 'none'
-  if (op === 'neq') return 'all'
-  // What is greater than a value between two is greater than the one before it, and what is less is at most that one.
-  if (place.kind === 'above') return { op: greater ? 'gt' : 'lte', value: place.value }
-  return greater === (place.kind === 'under') ? 'all' : 'none'
 }
 
 function writeSubject(w: SqlWriter, column: Column, form: Form): void {
@@ -149,36 +143,61 @@ function writeIn(w: SqlWriter, column: Column, values: readonly PlanValue[]): vo
   if (forms.size > 1) w.keyword(')')
 }
 
-/**
- * A short list is as many parameters as it has values. A longer one is a single parameter, since a statement takes few; but
- * of a row that is just being written only parameters can be asked, because a list would be read by a subquery.
- */
+/** A short list is as many parameters as it has values. A longer one is a single parameter, since a statement takes few. */
 function writeList(w: SqlWriter, type: ValueType, form: Form, values: readonly PlanValue[]): void {
   if (values.length <= SQLSERVER_LIST_PARAMS_MAX) {
     w.list(padded(values), ', ', (value) => writeValue(w, type, form, value))
   } else if (w.readsInserted) {
-    w.list(values, ', ', (value) => writeValue(w, type, form, value))
+    writeListInPlace(w, type, form, values)
   } else {
     w.keyword('SELECT ')
-    writeMember(w, type, form)
-    const members = values.map((value) => (form === 'text' ? inTextForm(type, value) : listed(type, value)))
+    writeMember(w, type, form, (inner) => inner.keyword('v'))
+    const members = values.map((value) => member(type, form, value))
     w.keyword(' FROM OPENJSON(').param(JSON.stringify(members)).keyword(") WITH (v nvarchar(max) '$')")
   }
 }
 
+function member(type: ValueType, form: Form, value: PlanValue): string {
+  return form === 'text' ? inTextForm(type, value) : listed(type, value)
+}
+
+/**
+ * Beside a row that is just being written stands no subquery, so that each member is taken out of the JSON text by its place.
+ * What is taken so has a greatest length: longer members, of which there are hardly ever any, are parameters of their own.
+ */
+function writeListInPlace(w: SqlWriter, type: ValueType, form: Form, values: readonly PlanValue[]): void {
+  const fits = (value: PlanValue) => member(type, form, value).length <= SQLSERVER_JSON_MEMBER_CHARS_MAX
+  const members = values.filter(fits).map((value) => member(type, form, value))
+  const longer = values.filter((value) => !fits(value))
+  w.list([...members.keys()], ', ', (index) =>
+    writeMember(w, type, form, (inner) => {
+      inner.keyword('JSON_VALUE(')
+      if (index === 0) inner.param(JSON.stringify(members))
+      else inner.again()
+      inner.keyword(", '$[").wholeNumber(index).keyword("]')")
+    }),
+  )
+  if (members.length > 0 && longer.length > 0) w.keyword(', ')
+  w.list(longer, ', ', (value) => writeValue(w, type, form, value))
+}
+
 /** A member of a JSON list as the value it stands for. It has a collation of its own, beside which the column's counts not. */
-function writeMember(w: SqlWriter, type: ValueType, form: Form): void {
+function writeMember(w: SqlWriter, type: ValueType, form: Form, text: Write): void {
   if (form === 'native' && type.logical === 'bytes') {
-    w.keyword('CONVERT(varbinary(max), v, 2)')
+    w.keyword('CONVERT(varbinary(max), ')
+    text(w)
+    w.keyword(', 2)')
   } else if (form === 'native') {
-    w.keyword('CAST(v AS ')
+    w.keyword('CAST(')
+    text(w)
+    w.keyword(' AS ')
     writeType(w, type)
     w.keyword(')')
   } else if (form === 'text') {
-    w.keyword('v')
+    text(w)
   } else {
     if (form === 'paged') w.keyword('CAST(')
-    w.keyword('v')
+    text(w)
     writeCollate(w, type)
     if (form === 'paged') w.keyword(' AS varchar(8000))')
   }
@@ -201,6 +220,7 @@ function bracketFree(pattern: string): string {
  */
 function writeLike(w: SqlWriter, column: Column, pattern: string): void {
   const { type, name } = column
+  if (pattern.length > SQLSERVER_PATTERN_CHARS_MAX) w.tooLarge(PATTERN_PHRASE)
   if (type.logical === 'text' && type.foldsCase === true) {
     w.column(name)
   } else {
@@ -209,3 +229,5 @@ function writeLike(w: SqlWriter, column: Column, pattern: string): void {
   }
   w.keyword(' LIKE ').param(pattern).keyword(" ESCAPE N'\\'")
 }
+
+const PATTERN_PHRASE = `an ilike pattern of at most ${SQLSERVER_PATTERN_CHARS_MAX} characters, an emoji and each [ counted as two`

@@ -222,6 +222,7 @@ function buildTable(relation: CatalogRow, reads: CatalogReads, rows: TableRows):
     ...tableKeys(rows.indexes.map((parts) => catalogIndex(parts, byNumber))),
     foreignKeys: rows.foreignKeys.flatMap(({ parts }) => foreignKeyOfRows(parts, byColumn)),
     ...(rowCount === null || rowCount === undefined || kind !== 'table' ? {} : { rowEstimate: Number(rowCount) }),
+    ...(kind === 'table' && flag(relation, 11) ? { memoryOptimized: true as const } : {}),
     ...(kind === 'table' && flag(relation, 7) ? { insertReadBack: 'by_key' as const } : {}),
     ...(kind === 'table' && flag(relation, 8) ? { updateReadBack: 'by_key' as const } : {}),
     ...reads(textCell(relation, 0)),

@@ -145,6 +145,51 @@ const date: WriteText = (w, operand) => {
 
 const whole: WriteText = (w, operand) => operand(w)
 
+/** By bytes it is told from a text that has the same. */
+const variantBytes: WriteText = (w, operand) => {
+  w.keyword('CONVERT(varchar(max), ')
+  operand(w)
+  w.keyword(', 1)')
+}
+
+/** Types of a variant's values of which its own text would leave digits out, as which they are converted, and how. */
+const VARIANTS: readonly (readonly [bases: readonly VariantBase[], type: Write, text: WriteText])[] = [
+  [["N'money'", "N'smallmoney'"], (w) => w.keyword('money'), money],
+  [["N'float'"], (w) => w.keyword('float(53)'), float],
+  [["N'real'"], (w) => w.keyword('real'), float],
+  [["N'date'"], (w) => w.keyword('date'), date],
+  [["N'time'"], (w) => w.keyword('time(7)'), moment],
+  [["N'datetime'", "N'smalldatetime'"], (w) => w.keyword('datetime'), moment],
+  [["N'datetime2'"], (w) => w.keyword('datetime2(7)'), moment],
+  [["N'datetimeoffset'"], (w) => w.keyword('datetimeoffset(7)'), moment],
+  [["N'binary'", "N'varbinary'"], (w) => w.keyword('varbinary(8000)'), variantBytes],
+]
+
+type VariantBase =
+  `N'${'money' | 'smallmoney' | 'float' | 'real' | 'date' | 'time' | 'datetime' | 'smalldatetime' | 'datetime2' | 'datetimeoffset' | 'binary' | 'varbinary'}'`
+
+/** Each value by its own type. Its own text has six digits of a float, two of money, and of a time hours and minutes. */
+const variant: WriteText = (w, operand) => {
+  w.keyword('CASE CONVERT(nvarchar(128), SQL_VARIANT_PROPERTY(')
+  operand(w)
+  w.keyword(", 'BaseType'))")
+  for (const [bases, type, text] of VARIANTS) {
+    for (const base of bases) {
+      w.keyword(' WHEN ').keyword(base).keyword(' THEN ')
+      text(w, (inner) => {
+        inner.keyword('CONVERT(')
+        type(inner)
+        inner.keyword(', ')
+        operand(inner)
+        inner.keyword(')')
+      })
+    }
+  }
+  w.keyword(' ELSE CONVERT(nvarchar(max), ')
+  operand(w)
+  w.keyword(') END')
+}
+
 const TEXTS: ReadonlyMap<string, WriteText> = new Map<string, WriteText>([
   ['tinyint', number],
   ['smallint', number],
@@ -167,6 +212,7 @@ const TEXTS: ReadonlyMap<string, WriteText> = new Map<string, WriteText>([
   ['datetime', moment],
   ['smalldatetime', moment],
   ['uniqueidentifier', number],
+  ['sql_variant', variant],
 ])
 
 /** The operand's bytes as hexadecimal digits. */

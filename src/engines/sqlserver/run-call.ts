@@ -6,19 +6,20 @@ import { setColumn } from './set-columns.js'
 import type { WireSet } from './wire.js'
 import type { Standing, WriteTransaction } from './write-transaction.js'
 
-const COMMITTED = 'the procedure may have committed the transaction it ran in'
+const COMMITTED = 'the procedure ended the transaction it ran in, and may have committed it'
 
 /**
- * Runs a call as one transaction. A procedure can commit that by itself, which is beyond reach: a call that should only read
- * ends in an error then, and one that failed may have changed something. One that ended well has done what it was called for.
+ * Runs a call as one transaction. A procedure can end that by itself, which is beyond reach: a call that should only read
+ * ends in an error then, and one that failed may have changed something. One that is known to have committed and ended well has
+ * done what it was called for.
  */
 export async function runCall(call: CompiledCall, transaction: WriteTransaction): Promise<TransactionEnd<CallResult>> {
   const answer = await transaction.call(call.statement, call.rowCap + 1)
   const result = answer.ok ? callResult(call, answer.value) : answer
-  const { standing } = transaction
   if (call.effect === 'write' && !call.dryRun && result.ok) return transaction.commit(result.value)
   const end = await transaction.rollBack(result)
-  return mayHaveChanged(call, standing)
+  // What became of the transaction the server is asked when it is rolled back.
+  return mayHaveChanged(call, transaction.standing)
     ? unknownEffect(COMMITTED, end.reusable, result.ok ? undefined : result.error.detail)
     : end
 }

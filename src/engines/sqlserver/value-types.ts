@@ -59,7 +59,7 @@ const DESCRIBED: ReadonlyMap<string, (type: CatalogType) => Description> = new M
   ['money', moneyType],
   ['smallmoney', moneyType],
   ['float', ({ precision }) => ({ ...floatType(), inside: String(precision) })],
-  ['real', floatType],
+  ['real', () => ({ ...floatType(), single: true })],
   ['char', (type) => lengthOf(narrowText(type), type.lengthBytes)],
   ['varchar', (type) => lengthOf(narrowText(type), type.lengthBytes)],
   // Two bytes are one unit of UTF-16; the server counts a character beyond the first 65,536 as two, and refuses it then.
@@ -81,7 +81,7 @@ const DESCRIBED: ReadonlyMap<string, (type: CatalogType) => Description> = new M
   ['json', () => plain('json', OPAQUE)],
   ['hierarchyid', () => plain('unknown', COMPARABLE)],
   ['xml', () => plain('unknown', OPAQUE)],
-  ['sql_variant', () => plain('unknown', OPAQUE)],
+  ['sql_variant', () => ({ ...plain('unknown', OPAQUE), readOnly: true as const })],
   ['geometry', () => plain('unknown', OPAQUE)],
   ['geography', () => plain('unknown', OPAQUE)],
   ['vector', vectorType],
@@ -126,7 +126,7 @@ function decimalOf(precision: number, fractionDigitsMax: number): Description {
 }
 
 function floatType(): Description {
-  return { logical: 'float', finite: true, ...COMPARABLE }
+  return { logical: 'float', finite: true, normal: true, ...COMPARABLE }
 }
 
 /** Every collation lets spaces follow a shorter text, the exact ones too, so that none compares exactly. */

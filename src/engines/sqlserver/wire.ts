@@ -13,20 +13,18 @@ export type WireStatement =
   /** Gives the session back as it was when it was opened, and then runs this batch. */
   | { readonly kind: 'reset'; readonly text: string }
 
-/** One result set. `countBefore`: rows of the statement that ended last before it; absent where none did. */
+/** One result set. Counts of rows are not kept: those of triggers come between a statement's own. */
 export interface WireSet {
   readonly fields: readonly WireField[]
   readonly rows: readonly Row[]
-  readonly countBefore?: number
 }
 
 /** What the server told of the end of the outermost transaction while a statement ran. Once committed, it stays that. */
 export type TransactionNews = 'none' | 'rolled_back' | 'committed'
 
-/** What one statement did. `count`: rows of the last of its parts that counted some. */
+/** What one statement answered. */
 export interface Answer {
   readonly sets: readonly WireSet[]
-  readonly count: number
   readonly news: TransactionNews
 }
 
@@ -52,8 +50,6 @@ export interface Receiver {
   arrived(bytes: number): void
   fields(fields: readonly WireField[]): void
   row(cells: readonly unknown[]): void
-  /** A part of the statement ended that counts rows. */
-  counted(rows: number): void
   /** The outermost transaction ended. */
   transactionEnded(how: 'committed' | 'rolled_back'): void
   failed(error: unknown): void
@@ -77,8 +73,7 @@ const WIRE_BYTES_A_BYTE = 2
 export class Collector implements Receiver {
   readonly #limits: WireLimits
   readonly #settle: (outcome: WireOutcome) => void
-  readonly #sets: { readonly fields: readonly WireField[]; readonly rows: Row[]; readonly countBefore?: number }[] = []
-  #count: number | undefined
+  readonly #sets: { readonly fields: readonly WireField[]; readonly rows: Row[] }[] = []
   #news: TransactionNews = 'none'
   #bytes = 0
   /** Bytes that arrived since the last whole row: a single cell of a gigabyte must not be gathered first and judged then. */
@@ -98,8 +93,7 @@ export class Collector implements Receiver {
   }
 
   fields(fields: readonly WireField[]): void {
-    const counted = this.#count === undefined ? {} : { countBefore: this.#count }
-    this.#sets.push({ fields, rows: [], ...counted })
+    this.#sets.push({ fields, rows: [] })
   }
 
   row(cells: readonly unknown[]): void {
@@ -112,10 +106,6 @@ export class Collector implements Receiver {
     else if (set.rows.length < (this.#limits.rowsMax ?? Number.POSITIVE_INFINITY)) set.rows.push(row)
   }
 
-  counted(rows: number): void {
-    this.#count = rows
-  }
-
   transactionEnded(how: 'committed' | 'rolled_back'): void {
     if (this.#news !== 'committed') this.#news = how
   }
@@ -125,7 +115,7 @@ export class Collector implements Receiver {
   }
 
   done(): void {
-    this.#end({ kind: 'done', answer: { sets: this.#sets, count: this.#count ?? 0, news: this.#news } })
+    this.#end({ kind: 'done', answer: { sets: this.#sets, news: this.#news } })
   }
 
   #end(outcome: WireOutcome): void {

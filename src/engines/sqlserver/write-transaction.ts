@@ -13,11 +13,11 @@ import {
 } from '../driver/run-mutation.js'
 import { TransactionClock, tooLargeError } from '../driver/stoppable.js'
 import { Cancellation } from '../engine.js'
-import { otherTypes } from './changed-types.js'
 import { numberOf, statementError, writeError } from './errors.js'
 import { setContext } from './session.js'
 import {
   type Answer,
+  type Row,
   runStatement,
   type TransactionNews,
   tidyUp,
@@ -26,24 +26,44 @@ import {
   type WireSet,
   type WireStatement,
 } from './wire.js'
+import { markedStatement, ownRows } from './written-rows.js'
+
+/**
+ * The transaction holds a lock of its own name that blocks nobody and that goes with it: whoever holds it is still in that
+ * transaction, whatever was ended and begun in between. NULL outside of any.
+ */
+const HELD = "CASE WHEN @@TRANCOUNT > 0 THEN APPLOCK_MODE(N'public', N'runku', N'Transaction') END"
+const LOCK_MODE = 'Shared'
 
 /**
  * What code inside of the database runs behind a ROLLBACK of its own would last at once: with implicit transactions it is one
  * more that can be undone, and only a COMMIT, which the server tells of, is beyond reach. Set within the transaction, since
  * BEGIN would otherwise count as two.
  */
-const BEGIN: WireStatement = { kind: 'control', text: 'BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON' }
+const BEGIN: WireStatement = {
+  kind: 'control',
+  text: `BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON; EXEC sys.sp_getapplock @Resource = N'runku', @LockMode = N'Shared', @LockOwner = N'Transaction', @LockTimeout = 0; SELECT ${HELD}`,
+}
+const STATE = `DECLARE @open int = @@TRANCOUNT, @held nvarchar(32) = ${HELD}`
 /**
  * A transaction that was begun again inside of itself would only be counted down by COMMIT, and go on. The row tells how many
- * there were: none but one was committed.
+ * there were, and whether it was still the one that was begun: no other is committed.
  */
 const COMMIT: WireStatement = {
   kind: 'control',
-  text: 'DECLARE @open int = @@TRANCOUNT; IF @open = 1 COMMIT TRANSACTION; SELECT @open',
+  text: `${STATE}; IF @open = 1 AND @held = N'Shared' COMMIT TRANSACTION; SELECT @open, @held`,
 }
-const ROLLBACK: WireStatement = { kind: 'control', text: 'IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION' }
+/** Of a call that ended well, and has committed by itself before: what it did since is to last as well. */
+const COMMIT_REST: WireStatement = {
+  kind: 'control',
+  text: `${STATE}; IF @open = 1 COMMIT TRANSACTION; SELECT @open, @held`,
+}
+const ROLLBACK: WireStatement = {
+  kind: 'control',
+  text: `${STATE}; IF @open > 0 ROLLBACK TRANSACTION; SELECT @open, @held`,
+}
 /** Stands behind a call in its batch. */
-const COUNT_OPEN = 'SELECT @@TRANCOUNT, XACT_STATE()'
+const COUNT_OPEN = `SELECT @@TRANCOUNT, XACT_STATE(), ${HELD}`
 
 /** The state of a transaction that can be committed. */
 const COMMITTABLE = '1'
@@ -63,6 +83,8 @@ export type RestorableSession = WireSession & Restorable
 export interface TransactionParts extends PartsOf<RestorableSession> {
   /** Whether what is called only reads, so that what it raises is no refusal of a change. Absent: it writes. */
   readonly reading?: true
+  /** Draws the mark of one execution, which nobody can guess: 36 characters at most. */
+  readonly newMark: () => string
 }
 
 /** `undone`: it was rolled back. `gone`: it was committed, by whatever ran in it. `unsure`: nobody can tell any more. */
@@ -82,6 +104,12 @@ export class WriteTransaction implements WritingTransaction {
   #answers = true
   /** What a procedure or trigger did with the transaction, by the last statement that told. */
   #news: TransactionNews = 'none'
+  /** Whether the lock was got that tells the transaction from a later one. */
+  #told = false
+  /** Whether the last statement ended in an error, which ends the transaction with it. */
+  #failed = false
+  /** Whether the transaction was found to be none any more, or another, although no error ended it. */
+  #ended = false
   /** Why a call that ended well cannot be committed. */
   #spoilt: string | undefined
 
@@ -90,19 +118,14 @@ export class WriteTransaction implements WritingTransaction {
     this.#clock = new TransactionClock(parts.options, parts.nowMs)
   }
 
-  /** The rows are those of the last set: sets of triggers come before. */
   async run(statement: CompiledStatement): Promise<Result<Ran, GatewayError>> {
     const begun = await this.#begin()
     if (!begun.ok) return begun
-    const answer = await this.#send({ kind: 'statement', text: statement.text, params: statement.params })
+    const mark = this.#parts.newMark()
+    const answer = await this.#send(markedStatement(statement, mark))
     if (!answer.ok) return answer
     if (answer.value.news !== 'none') return fail(gatewayError('DB_ERROR', { reason: ENDED_BY_TRIGGER }))
-    const set = answer.value.sets.at(-1)
-    if (set === undefined) return ok({ rows: [], affected: answer.value.count })
-    const changed = set.fields.length === statement.columns.length ? otherTypes(set.rows, statement.columns) : undefined
-    if (changed !== undefined) return fail(changed)
-    // What is read back behind a write stands in its batch, and the write is what counted last before it.
-    return ok({ rows: set.rows, affected: set.countBefore ?? set.rows.length })
+    return ownRows(answer.value.sets, statement, mark)
   }
 
   /** Runs a call, which may end the transaction by itself: `standing` tells. Of each set `rowsMax` rows are kept. */
@@ -111,22 +134,28 @@ export class WriteTransaction implements WritingTransaction {
     if (!begun.ok) return begun
     const answer = await this.#send({ kind: 'statement', text: `${text};\n${COUNT_OPEN}`, params }, rowsMax)
     if (!answer.ok) return answer
-    const [open, state] = answer.value.sets.at(-1)?.rows[0] ?? []
-    this.#spoilt = this.#spoiltBy(open, state)
+    this.#spoilt = this.#spoiltBy(answer.value.sets.at(-1)?.rows[0] ?? [])
     return ok(answer.value.sets.slice(0, -1))
   }
 
   /** Only what is to be committed has to be what it was, or have been committed already. */
-  #spoiltBy(open: string | null | undefined, state: string | null | undefined): string | undefined {
+  #spoiltBy([open, state, held]: Row): string | undefined {
     if (this.#news === 'rolled_back') return ENDED_BY_ROUTINE
     const committable = open === '1' && state === COMMITTABLE
-    return committable || (this.#news === 'committed' && open === '0') ? undefined : LEFT_OPEN
+    if (this.#news === 'committed') return committable || open === '0' ? undefined : LEFT_OPEN
+    if (this.#isAnother(held)) return ENDED_BY_ROUTINE
+    return committable ? undefined : LEFT_OPEN
   }
 
-  /** What became of the transaction that was begun for a call. */
+  /** `held`: what a statement said of the lock that goes with the transaction. */
+  #isAnother(held: string | null | undefined): boolean {
+    return this.#told && held !== LOCK_MODE
+  }
+
+  /** What became of the transaction that was begun for a call, as far as is known by now. */
   get standing(): Standing {
     if (!this.#begun) return 'stands'
-    if (this.#news === 'committed') return 'gone'
+    if (this.#news === 'committed' || this.#ended) return 'gone'
     if (!this.#answers) return 'unsure'
     return this.#news === 'rolled_back' ? 'undone' : 'stands'
   }
@@ -141,8 +170,9 @@ export class WriteTransaction implements WritingTransaction {
     if (!this.#begun) return { outcome, effect: 'none', reusable: false }
     // What was never committed is undone by the server with the session, however that ends.
     const reusable = !this.#sessionLost && (await this.#undone()) && (await this.#parts.session.restore())
-    if (this.#news !== 'committed') return { outcome, effect: 'none', reusable }
-    return unknownEffect(COMMITTED_INSIDE, reusable, outcome.ok ? undefined : outcome.error.detail)
+    const reason = this.#news === 'committed' ? COMMITTED_INSIDE : this.#ended ? ENDED_INSIDE : undefined
+    if (reason === undefined) return { outcome, effect: 'none', reusable }
+    return unknownEffect(reason, reusable, outcome.ok ? undefined : outcome.error.detail)
   }
 
   async commit<T>(value: T): Promise<TransactionEnd<T>> {
@@ -151,7 +181,8 @@ export class WriteTransaction implements WritingTransaction {
     if (stopped !== undefined) return this.rollBack<T>(fail(stopped))
     if (this.#spoilt !== undefined) return this.rollBack<T>(fail(gatewayError('DB_ERROR', { reason: this.#spoilt })))
     const limits = { timeoutMs: this.#clock.leftMs, bytesMax: options.bytesMax }
-    return this.#committed(await runStatement(session, COMMIT, limits, new Cancellation()), value)
+    const statement = this.#news === 'committed' || !this.#told ? COMMIT_REST : COMMIT
+    return this.#committed(await runStatement(session, statement, limits, new Cancellation()), value)
   }
 
   /** What became of a COMMIT that was sent. Only the server's word counts, and without one the effect is unknown. */
@@ -160,12 +191,16 @@ export class WriteTransaction implements WritingTransaction {
     const answered = end.kind === 'stopped' ? end.outcome : end
     const stopped = end.kind === 'stopped'
     if (answered?.kind === 'done') {
-      const open = answered.answer.sets[0]?.rows[0]?.[0]
-      if (open === '1' || (open === '0' && this.#news === 'committed')) {
+      const [open, held] = answered.answer.sets[0]?.rows[0] ?? []
+      const own = this.#news === 'committed' || !this.#isAnother(held)
+      if ((open === '1' && own) || (open === '0' && this.#news === 'committed')) {
         return { outcome: ok(value), effect: 'committed', reusable: !stopped && (await session.restore()) }
       }
       // Nothing was committed here, and nobody said who ended it before.
-      if (open === '0') return unknownEffect(COMMITTED_INSIDE, !stopped && (await session.restore()))
+      if (open === '0' || !own) {
+        const reusable = (await this.#undone()) && !stopped && (await session.restore())
+        return unknownEffect(ENDED_INSIDE, reusable)
+      }
       return this.rollBack<T>(fail(gatewayError('DB_ERROR', { reason: 'a trigger left a transaction open' })))
     }
     // An interrupted batch has said that it committed before it was interrupted.
@@ -183,8 +218,17 @@ export class WriteTransaction implements WritingTransaction {
     return { outcome: fail(error), effect: 'none', reusable: !stopped && (await session.restore()) }
   }
 
+  /** Whether the server says that nothing is left open. What it undid may not be what was begun. */
   async #undone(): Promise<boolean> {
-    return (await tidyUp(this.#parts.session, ROLLBACK)).kind === 'done'
+    const end = await tidyUp(this.#parts.session, ROLLBACK)
+    if (end.kind !== 'done') {
+      this.#answers = false
+      return false
+    }
+    const [open, held] = end.answer.sets.at(-1)?.rows[0] ?? []
+    // An error ends the transaction with its batch, and leaves none open.
+    if (this.#isAnother(held) && !(this.#failed && open === '0')) this.#ended = true
+    return true
   }
 
   /** The first statement begins the transaction. */
@@ -200,7 +244,10 @@ export class WriteTransaction implements WritingTransaction {
     const begun = await this.#send(BEGIN)
     if (!begun.ok) return begun
     this.#begun = true
-    return ok(undefined)
+    this.#told = begun.value.sets.at(-1)?.rows[0]?.[0] === LOCK_MODE
+    // A replica that cannot be written may refuse every lock, and nothing can be committed there.
+    if (this.#told || this.#parts.reading === true) return ok(undefined)
+    return fail(gatewayError('DB_CONFLICT', { reason: 'the lock that tells a transaction from others was not got' }))
   }
 
   async #send(statement: WireStatement, rowsMax?: number): Promise<Result<Answer, GatewayError>> {
@@ -216,6 +263,7 @@ export class WriteTransaction implements WritingTransaction {
         return ok(end.answer)
       case 'failed': {
         this.#heard(end.news)
+        this.#failed = true
         const error = reading === true ? statementError(end.error) : writeError(end.error)
         this.#sessionLost = error.code === 'CONNECTOR_UNAVAILABLE'
         this.#answers = !this.#sessionLost
@@ -242,6 +290,7 @@ export class WriteTransaction implements WritingTransaction {
 }
 
 const COMMITTED_INSIDE = 'a trigger or routine committed the transaction it ran in'
+const ENDED_INSIDE = 'a trigger or routine ended the transaction it ran in, and may have committed it'
 const ENDED_BY_TRIGGER = 'a trigger ended the transaction it ran in'
 const ENDED_BY_ROUTINE = 'the procedure ended the transaction it ran in'
 const LEFT_OPEN = 'the procedure left a transaction that cannot be committed'

@@ -31,9 +31,9 @@ function writeChecked(w: SqlWriter, collation: Identifier, value: PlanValue): vo
     .keyword(' COLLATE ')
     .collation(collation)
     .keyword('))) = CONVERT(varbinary(max), CONVERT(nvarchar(max), ')
-    .param(value)
+    .again()
     .keyword(')) THEN CONVERT(nvarchar(max), ')
-    .param(value)
+    .again()
     .keyword(") ELSE CONVERT(nvarchar(max), CONVERT(int, N'not of the code page')) END")
 }
 
@@ -107,9 +107,7 @@ function writeHolds(w: SqlWriter, column: Column, value: PlanValue | null): void
 function writeHoldsBytes(w: SqlWriter, { name, type }: Column, value: PlanValue): void {
   w.keyword('CONVERT(varbinary(max), ').column(name).keyword(') = ')
   writeBound(w, type, value)
-  w.keyword(' AND DATALENGTH(').column(name).keyword(') = DATALENGTH(')
-  writeBound(w, type, value)
-  w.keyword(')')
+  w.keyword(' AND DATALENGTH(').column(name).keyword(') = DATALENGTH(').again().keyword(')')
 }
 
 function writeExpectation(w: SqlWriter, column: Column, value: PlanValue | null): void {
