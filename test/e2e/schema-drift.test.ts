@@ -85,6 +85,7 @@ for (const target of WHOLE_PATH_TARGETS)
     test('a changed type is found by a statement that was prepared before it, forges nothing in others, and a reload serves the rest', async () => {
       const args = { columns: ['id', 'weight'], limit: 1 }
       for (let n = 0; n < 4; n++) assert.equal((await search(args)).isError, false)
+      const before = running.gateway.connectors.get('notes')?.epoch ?? 0
       await database.query(forEngine(OTHER_TYPE, target.engine))
       const changed = await search(args)
       assert.match(changed.text, /^SCHEMA_CHANGED: /)
@@ -92,16 +93,19 @@ for (const target of WHOLE_PATH_TARGETS)
       assert.doesNotMatch(first.text, /"secret":/)
       // The refusal has made it introspect again, which may be over by now: then there is nothing left to swap.
       assert.match((await running.gateway.reload('signal')).connectors[0]?.outcome ?? '', /^(?:reloaded|unchanged)$/)
+      assert.ok((running.gateway.connectors.get('notes')?.epoch ?? 0) > before, 'a new snapshot serves')
       assert.equal((await search({ columns: ['id'], limit: 1 })).isError, false)
     })
 
     test('a dropped table takes its tools with it and no others', async (t) => {
+      const before = running.gateway.connectors.get('notes')?.epoch ?? 0
       await database.query('DROP TABLE links')
       const { text } = await callTool(endpoint, key, 'search_links', {})
       if (!leftOut(t, server, 'numbers of errors, which tell that a table is missing'))
         assert.match(text, /^SCHEMA_CHANGED: /)
       // The refusal has made it introspect again, which may be over by now: then there is nothing left to swap.
       assert.match((await running.gateway.reload('signal')).connectors[0]?.outcome ?? '', /^(?:reloaded|unchanged)$/)
+      assert.ok((running.gateway.connectors.get('notes')?.epoch ?? 0) > before, 'a new snapshot serves')
       assert.ok(!(await tools()).includes('links'))
       assert.match((await callTool(endpoint, key, 'search_links', {})).text, /^TOOL_UNKNOWN: /)
       assert.ok((await tools()).includes('search_notes'))
