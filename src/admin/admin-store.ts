@@ -196,6 +196,8 @@ export interface StoreReads {
   findPolicy(name: string, version?: number): Promise<StoredPolicy | undefined>
   /** What a version was confirmed to be about in a connector's database (JSON), or undefined while it was not. */
   findKnownObjects(policy: string, version: number, connector: string): Promise<string | undefined>
+  /** Ids of the connectors of any instance that a version of it was ever confirmed for, by id. */
+  connectorsConfirmed(policy: string): Promise<readonly string[]>
   /** By id. */
   listConnectors(): Promise<readonly StoredConnector[]>
 }

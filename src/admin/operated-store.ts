@@ -111,6 +111,10 @@ export abstract class OperatedStore implements AdminStore {
     return this.run('read', () => reads.findPolicy(name, version))
   }
 
+  async connectorsConfirmed(policy: string): Promise<readonly string[]> {
+    return this.run('read', () => reads.connectorsConfirmed(policy))
+  }
+
   async findKnownObjects(policy: string, version: number, connector: string): Promise<string | undefined> {
     return this.run('read', () => reads.findKnownObjects(policy, version, connector))
   }

@@ -46,6 +46,12 @@ async function usersOf({ connectors }: OperationContext, name: string): Promise<
   return (await connectors()).filter((use) => use.policy === name).map((use) => use.id)
 }
 
+/** With those that only the files of another instance have: the policy is theirs as well, and they were confirmed when it was loaded. */
+async function governedBy(context: OperationContext, name: string): Promise<readonly string[]> {
+  const confirmed = await context.store.connectorsConfirmed(name)
+  return [...new Set([...(await usersOf(context, name)), ...confirmed])]
+}
+
 /** Whoever reaches no connector that uses it is told what is told of one that does not exist. */
 async function readable(context: OperationContext, name: string): Promise<Result<readonly string[], OperationRefusal>> {
   const users = await usersOf(context, name)
@@ -74,7 +80,7 @@ async function apply(
   given: string | Readonly<Record<string, unknown>>,
   offline: boolean,
 ) {
-  const users = await usersOf(context, name)
+  const users = await governedBy(context, name)
   const refused = needOn(context.rights, ['admin'], users, 'changing this policy')
   if (refused !== undefined) return refused
   const judged = await context.judgePolicy(name, typeof given === 'string' ? given : JSON.stringify(given), offline)
@@ -221,7 +227,7 @@ export const POLICY_OPERATIONS = {
     need: ANYWHERE,
     target: 'policy',
     act: async (context, input) => {
-      const users = await usersOf(context, input.policy)
+      const users = await governedBy(context, input.policy)
       const refused = needOn(context.rights, ['admin'], users, 'deleting this policy')
       if (refused !== undefined) return refused
       const gone = await context.store.changes(context.author).deletePolicy(input.policy)

@@ -105,6 +105,14 @@ export function* findPolicy(name: string, version?: number): Steps<StoredPolicy 
   return row === undefined ? undefined : storedPolicy(row)
 }
 
+export function* connectorsConfirmed(policy: string): Steps<readonly string[]> {
+  const rows = yield* all<{ readonly connector: string }>(
+    'SELECT DISTINCT connector FROM known_objects WHERE policy = ? ORDER BY connector',
+    policy,
+  )
+  return rows.map(({ connector }) => connector)
+}
+
 export function* findKnownObjects(policy: string, version: number, connector: string): Steps<string | undefined> {
   const row = yield* first<{ readonly objects: string }>(
     'SELECT objects FROM known_objects WHERE policy = ? AND version = ? AND connector = ?',

@@ -127,7 +127,11 @@ export class AdminApi {
     }
     if ('allowed' in route) {
       const text = JSON.stringify({ code: 'PROTOCOL_VERB', error: `This address takes ${route.allowed.join(', ')}.` })
-      return this.#send(visit, 405, text, [['allow', route.allowed.join(', ')]])
+      const entry = this.#entryOf(visit, who.value, undefined, undefined, 'PROTOCOL_VERB')
+      return this.#surroundings.enter(entry, (durable) => {
+        if (durable) this.#send(visit, 405, text, [['allow', route.allowed.join(', ')]])
+        else this.#send(visit, 503, refusalBody({ code: 'AUDIT_UNAVAILABLE' }))
+      })
     }
     await this.#operate(visit, who.value, route, body)
   }

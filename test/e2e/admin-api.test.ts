@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { openAdminStore } from '../../src/admin/open-admin-store.js'
 import { pathMembers } from '../../src/admin/openapi.js'
 import { OPERATIONS } from '../../src/admin/operations.js'
 import type { AuditEntry } from '../../src/core/audit-entry.js'
-import { callTool, type GatewayFolder, prepareGateway, type RunningGateway, startGateway } from '../support/gateway.js'
+import {
+  callTool,
+  type GatewayFolder,
+  must,
+  prepareGateway,
+  type RunningGateway,
+  startGateway,
+} from '../support/gateway.js'
 import { NOTES_POLICY, NOTES_SETUP } from '../support/notes.js'
 import { EMBEDDED, eventually, type TestDatabase } from '../support/postgres.js'
+
+const STORE = { clock: Date.now, randomBytes, busyTimeoutMs: 5_000 }
 
 interface ApiAnswer {
   readonly status: number
@@ -159,6 +170,18 @@ describe('administration over HTTP', () => {
     }
   })
 
+  test('a policy that a connector of another instance was confirmed for is not one connector’s to change', async () => {
+    const store = must(await openAdminStore({ type: 'sqlite', path: folder.storeFile }, STORE))
+    const newest = (await store.findPolicy('notes'))?.version ?? 0
+    await store.recordKnownObjects('notes', newest, 'elsewhere', '[]')
+    await store.close()
+    for (const method of ['PUT', 'DELETE']) {
+      const body = method === 'PUT' ? { document: NOTES_POLICY } : undefined
+      assert.equal((await api('local', method, '/policies/notes', body)).status, 403, method)
+    }
+    assert.equal((await api('root', 'PUT', '/policies/notes', { document: NOTES_POLICY })).status, 200)
+  })
+
   test('an operator reloads and changes nothing; an auditor only reads', async () => {
     assert.equal((await api('ops', 'POST', '/reload')).status, 200)
     assert.equal((await api('eyes', 'POST', '/reload')).status, 403)
@@ -291,6 +314,11 @@ describe('administration over HTTP', () => {
     assert.deepEqual(
       refused.map(({ tool, target, identity, decision, code }) => [tool, target, identity, decision, code]),
       [['role.create', 'never', 'ops', 'blocked', 'AUTH_FORBIDDEN']],
+    )
+    const verb = await entriesOf(1, () => api('eyes', 'PATCH', '/roles', {}))
+    assert.deepEqual(
+      verb.map(({ identity, decision, code }) => [identity, decision, code]),
+      [['eyes', 'blocked', 'PROTOCOL_VERB']],
     )
     const secret = 'tenant-4711-secret'
     const claims = await entriesOf(1, () =>
