@@ -77,7 +77,14 @@ async function measure(): Promise<void> {
   must(await changes.createRole('reader'))
   must(await changes.createIdentity('load', ['reader'], new Map()))
   const { key } = must(await changes.createKey('load'))
-  const options = { store, authEnabled: true, anonymousRoles: [], clock: Date.now, observe: () => {} }
+  const options = {
+    store,
+    authEnabled: true,
+    anonymousRoles: [],
+    clock: Date.now,
+    observe: () => {},
+    compared: () => undefined,
+  }
   const { authenticate } = createAuthenticator(options)
   const policy = must(parsePolicy("version: 1\ntables: { public.customers: }\nroles: { reader: { read: ['*'] } }"))
   const { engine } = compilePolicy(policy, SHOP, { schemas: ['public'] })

@@ -9,11 +9,14 @@ import type { Config } from './config/config.js'
 import { checkConnector } from './config/connector-uses.js'
 import type { Environment } from './config/source.js'
 import { monotonicMs } from './core/clock.js'
+import { RELOAD_ANSWER_MAX_MS } from './core/limits.js'
 import { ok } from './core/result.js'
 import { AdminApi, type Administrator } from './http/admin-api.js'
 import type { FrontDoor } from './http/front-door.js'
 import type { KnownNames } from './judge-policy.js'
 import type { Observe } from './observe/observation.js'
+import { awaitReload } from './reload-answer.js'
+import type { ReloadReport } from './reloads.js'
 import type { ConnectorState } from './threads/fleet-report.js'
 import { VERSION } from './version.js'
 
@@ -26,6 +29,7 @@ export interface AdministrationParts {
   readonly auditable: () => boolean
   /** What there is to say of every configured connector. */
   readonly report: () => readonly ConnectorState[]
+  readonly reload: () => Promise<ReloadReport>
   /** `names`: as for `policyJudge`. */
   readonly judge: (names: KnownNames | undefined) => OperationContext['judgePolicy']
   readonly frontDoor: FrontDoor
@@ -42,7 +46,7 @@ const READERS = ['admin', 'operator', 'auditor'] as const
 
 /** Administration of a running gateway over HTTP: the operations, met with its store, its connectors and its trail. */
 export function administration(parts: AdministrationParts): Administration {
-  const { config, env, store, authenticator, path, report, judge, frontDoor, observe } = parts
+  const { config, env, store, authenticator, path, report, reload, judge, frontDoor, observe } = parts
   const { anonymousRoles } = config.auth
   const contextOf = ({ author, rights }: Administrator): OperationContext => ({
     store,
@@ -52,6 +56,7 @@ export function administration(parts: AdministrationParts): Administration {
     connectors: async () => report().map(useOf),
     checkConnector: (document) => checkConnector(config.file, document, env, false),
     judgePolicy: judge(everywhere(rights, ['admin', 'auditor']) ? { store, anonymousRoles } : undefined),
+    reload: () => awaitReload(reload(), report, RELOAD_ANSWER_MAX_MS),
   })
   const api = new AdminApi({
     frontDoor,

@@ -187,6 +187,7 @@ async function startInner(
     clock: Date.now,
     randomBytes,
     busyTimeoutMs: ADMIN_SERVE_BUSY_TIMEOUT_MS,
+    created: (place) => observe({ kind: 'store.created', place }),
   })
   if (!opened.ok) return opened
   const store = opened.value
@@ -288,6 +289,7 @@ async function listen(parts: InnerParts): Promise<Result<Listening, string>> {
     anonymousRoles: auth.anonymousRoles,
     clock: Date.now,
     observe: parts.observe,
+    compared: () => parts.reloads.compared(),
   })
   const endpoint = new McpEndpoint({
     path: parts.path,
@@ -309,6 +311,7 @@ async function listen(parts: InnerParts): Promise<Result<Listening, string>> {
       authenticator,
       auditable: () => parts.audit.available,
       report: () => parts.fleet.report(),
+      reload: () => parts.reloads.reload('api'),
       judge: (names) => policyJudge(() => parts.fleet.services.map(judgeOf), names),
       frontDoor: admin.value.frontDoor,
     }),

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { addBinding, removeBinding } from './cli/binding.js'
-import type { CommandResult, Surroundings } from './cli/command.js'
+import { type CommandResult, notesText, refusalText, type Surroundings } from './cli/command.js'
 import { configSchemaCommand, openApiCommand } from './cli/config-schema.js'
 import {
   listConnectors,
@@ -32,7 +32,8 @@ const EXIT_REFUSED = 1
 const EXIT_USAGE = 2
 
 const EXIT_CODES = `
-Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage, 3 something would change ("policy diff --exit-code").`
+Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage, 3 something would change ("policy diff --exit-code"),
+130 ended by a second signal.`
 
 interface CommonOptions {
   readonly config: string
@@ -51,13 +52,14 @@ function common(command: Command): CommonOptions {
   return { config: given.config ?? './config.yaml', json: given.json ?? false }
 }
 
-function surroundingsOf(options: CommonOptions): Surroundings {
+function surroundingsOf(options: CommonOptions, note: Surroundings['note']): Surroundings {
   return {
     configFile: options.config,
     env: process.env,
     clock: Date.now,
     randomBytes,
     author: `cli:${osUser()}`,
+    note,
   }
 }
 
@@ -71,20 +73,14 @@ function osUser(): string {
 }
 
 /** Prints what a command did, and gives its exit code. */
-function printResult(result: CommandResult, json: boolean): number {
+function printResult(result: CommandResult, json: boolean, notes: readonly string[]): number {
   if (result.ok) {
+    process.stderr.write(notesText(notes, json))
     process.stdout.write(json ? `${JSON.stringify(result.value.json)}\n` : lines(result.value.lines))
     return result.value.exitCode ?? EXIT_OK
   }
-  printRefusal(result.error.lines, json)
+  process.stderr.write(refusalText(result.error.lines, json, notes))
   return EXIT_REFUSED
-}
-
-function printRefusal(reasons: readonly string[], json: boolean): void {
-  const text = json
-    ? `${JSON.stringify({ error: { messages: reasons } })}\n`
-    : lines(reasons.map((line) => `runku: ${line}`))
-  process.stderr.write(text)
 }
 
 function lines(texts: readonly string[]): string {
@@ -97,11 +93,14 @@ function collect(value: string, before: readonly string[]): readonly string[] {
 
 type Run = (surroundings: Surroundings, command: Command) => CommandResult | Promise<CommandResult>
 
-function buildProgram(setExit: (code: number) => void): Command {
+/** `complain` is told what the parser would print of wrong usage: its message, or the help where a command is missing. */
+function buildProgram(setExit: (code: number) => void, complain: (text: string) => void): Command {
   const program = withCommon(new Command('runku'))
     .description('Gives AI agents typed, policy-checked, audited access to relational databases over MCP.')
     .version(packageVersion())
-    .addHelpText('after', EXIT_CODES)
+    .addHelpText('afterAll', EXIT_CODES)
+    // Inherited by each command that is made after this.
+    .configureOutput({ writeErr: complain, outputError: (text, write) => write(text) })
     .showSuggestionAfterError()
     // An option behind a command is that command's: `policy show --version 2` asks for no version of the program.
     .enablePositionalOptions()
@@ -109,7 +108,9 @@ function buildProgram(setExit: (code: number) => void): Command {
 
   const finish = (run: Run) => async (command: Command) => {
     const options = common(command)
-    setExit(printResult(await run(surroundingsOf(options), command), options.json))
+    const notes: string[] = []
+    const surroundings = surroundingsOf(options, (text) => notes.push(text))
+    setExit(printResult(await run(surroundings, command), options.json, notes))
   }
   // Commander calls an action with its arguments, its options and the command, the command last.
   const act = (command: Command, run: Run) =>
@@ -133,6 +134,8 @@ function buildProgram(setExit: (code: number) => void): Command {
   act(config.command('openapi').description('print the OpenAPI description of the admin interface'), () =>
     openApiCommand(),
   )
+  // The words between the program and a command take them as well: `runku role --json list`.
+  for (const group of program.commands) if (group.commands.length > 0) withCommon(group)
   return program
 }
 
@@ -269,9 +272,8 @@ function addKeys(program: Command, act: Act): void {
   act(create, (from, command) =>
     createKey(from, command.args[0] ?? '', command.opts<{ readonly expires?: string }>().expires),
   )
-  act(key.command('revoke <keyid>').description('end a key at once'), (from, { args: [keyId = ''] }) =>
-    revokeKey(from, keyId),
-  )
+  const revoke = withYes(key.command('revoke <keyid>').description('end a key at once, for good'))
+  act(revoke, (from, command) => revokeKey(from, command.args[0] ?? '', saidYes(command)))
   const list = key.command('list').description('list the keys, without their secrets')
   act(list.option('--identity <name>', 'of this identity alone'), (from, command) =>
     listKeys(from, command.opts<{ readonly identity?: string }>().identity),
@@ -298,19 +300,42 @@ function addBindings(program: Command, act: Act): void {
 
 /** Runs the command line and gives its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
+  const json = wantsJson(argv)
   let exit = EXIT_OK
+  let complaint = ''
+  const setExit = (code: number) => {
+    exit = code
+  }
+  const complain = (text: string) => {
+    complaint += text
+  }
   try {
-    await buildProgram((code) => {
-      exit = code
-    }).parseAsync(argv)
+    await buildProgram(setExit, complain).parseAsync(argv)
     return exit
   } catch (error) {
-    // Commander has printed its own errors by now, the help and the version too.
-    if (error instanceof CommanderError)
-      return error.code === 'commander.helpDisplayed' || error.code === 'commander.version' ? EXIT_OK : EXIT_USAGE
-    printRefusal([error instanceof Error ? error.message : String(error)], argv.includes('--json'))
+    if (error instanceof CommanderError) {
+      // The help and the version, where they were asked for.
+      if (error.exitCode === 0) return EXIT_OK
+      process.stderr.write(json ? refusalText(usageReasons(complaint), true) : complaint)
+      return EXIT_USAGE
+    }
+    process.stderr.write(refusalText([error instanceof Error ? error.message : String(error)], json))
     return EXIT_REFUSED
   }
+}
+
+/** Asked of the words themselves, since wrong usage leaves nothing parsed. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end === -1 ? undefined : end).includes('--json')
+}
+
+/** What the parser says of wrong usage, a line each. Of a command that is missing it prints the help, whose first line is enough. */
+function usageReasons(complaint: string): readonly string[] {
+  const said = complaint.split('\n').filter((line) => line !== '')
+  const [first = 'wrong usage'] = said
+  if (first.startsWith('Usage: ')) return ['expected a command', first]
+  return said.map((line) => line.replace(/^error: /, ''))
 }
 
 // A reader that closes early, such as `head`, is no failure of the command.

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdminStore, ListedPolicy, StoredConnector, StoreVersions } from './admin/admin-store.js'
+import { sameVersions } from './admin/store-reads.js'
 import {
   allConnectors,
   type Config,
@@ -56,6 +57,10 @@ export class Reloads {
   #sources: Sources
   /** As of the last time that the store was read. */
   #seen: StoreVersions
+  /** The store's interruptions up to which everything served was compared with it. */
+  #comparedAt: number
+  /** A comparison that was asked for and has not begun. */
+  #comparing: Promise<void> | undefined
   #turn: Promise<unknown> = Promise.resolve()
   /** A reload that was asked for and has not begun: whoever asks now is answered by it too. */
   #waiting: Promise<ReloadReport> | undefined
@@ -66,10 +71,11 @@ export class Reloads {
   #endWatch: (() => void) | undefined
   #stopped = false
 
-  private constructor(surroundings: ReloadSurroundings, sources: Sources, seen: StoreVersions) {
+  private constructor(surroundings: ReloadSurroundings, sources: Sources, seen: StoreVersions, comparedAt: number) {
     this.#surroundings = surroundings
     this.#sources = sources
     this.#seen = seen
+    this.#comparedAt = comparedAt
   }
 
   /** Applies the first set and goes on watching the store. Rejects when the store cannot be read. */
@@ -80,9 +86,10 @@ export class Reloads {
     const { store, fleet, env } = surroundings
     // Read first: what changes after it is seen as a change.
     const seen = await store.readVersions()
+    const { interruptions } = store
     const stored = await store.listConnectors()
     const set = allConnectors(loaded, stored, env)
-    const reloads = new Reloads(surroundings, { loaded, stored, set }, seen)
+    const reloads = new Reloads(surroundings, { loaded, stored, set }, seen, interruptions)
     const settled = fleet.apply(set, 'all')
     reloads.#endWatch = store.watch(() => void reloads.#look())
     return { reloads, settled }
@@ -98,6 +105,19 @@ export class Reloads {
       return this.#reload(cause)
     }).then(({ report }) => report)
     return this.#waiting
+  }
+
+  /**
+   * Undefined while the store could be read all the time. After an interruption it settles when what is served was compared with the store:
+   * what changed serves no call from then on until it has been prepared. Rejects with `StoreFailure` while that cannot be done.
+   */
+  compared(): Promise<void> | undefined {
+    if (this.#surroundings.store.interruptions === this.#comparedAt || this.#stopped) return undefined
+    this.#comparing ??= this.#inTurn(() => {
+      this.#comparing = undefined
+      return this.#compare()
+    })
+    return this.#comparing
   }
 
   stop(): void {
@@ -172,30 +192,40 @@ export class Reloads {
   }
 
   async #followStore(): Promise<void> {
-    const { store, observe, env } = this.#surroundings
+    const { observe } = this.#surroundings
     try {
-      const versions = await store.readVersions()
-      if (this.#stopped) return
-      if (versions.reload !== this.#seen.reload) {
-        this.#seen = { ...this.#seen, reload: versions.reload }
-        // In a turn of its own, after this one; what else changed counts even when the configuration turns out to be broken.
-        void this.reload('command')
-      }
-      if (versions.change === this.#seen.change) return
-      const [policies, stored] = [await store.listPolicies(), await store.listConnectors()]
-      if (this.#stopped) return
-      this.#failures = 0
-      this.#seen = versions
-      const { loaded } = this.#sources
-      if (!isDeepStrictEqual(stored, this.#sources.stored)) {
-        this.#sources = { loaded, stored, set: allConnectors(loaded, stored, env) }
-      }
-      // Not awaited: a connector whose database hangs must not keep the next change from the others.
-      void this.#apply('store', { marks: marksOf(policies) }, [])
+      await this.#compare()
     } catch (error) {
       observe({ kind: 'reload.refused', cause: 'store', faults: [storeFailed(error)] })
       this.#retryLater(() => void this.#look())
     }
+  }
+
+  /** Prepares what the store has otherwise than it was seen last. */
+  async #compare(): Promise<void> {
+    const { store, env } = this.#surroundings
+    const versions = await store.readVersions()
+    if (this.#stopped) return
+    if (versions.reload !== this.#seen.reload) {
+      this.#seen = { ...this.#seen, reload: versions.reload }
+      // In a turn of its own, after this one; what else changed counts even when the configuration turns out to be broken.
+      void this.reload('command')
+    }
+    // Whatever happened to the store until now is seen by what is read of it from here on.
+    const { interruptions } = store
+    const hold = interruptions !== this.#comparedAt
+    if (!hold && sameVersions(versions, this.#seen)) return
+    const [policies, stored] = [await store.listPolicies(), await store.listConnectors()]
+    if (this.#stopped) return
+    this.#failures = 0
+    this.#seen = versions
+    this.#comparedAt = interruptions
+    const { loaded } = this.#sources
+    if (!isDeepStrictEqual(stored, this.#sources.stored)) {
+      this.#sources = { loaded, stored, set: allConnectors(loaded, stored, env) }
+    }
+    // Not awaited: a connector whose database hangs must not keep the next change from the others.
+    void this.#apply('store', { marks: marksOf(policies), hold }, [])
   }
 
   /** The store failed: what is served goes on, and the store is asked again after a growing pause. */

@@ -97,12 +97,14 @@ export interface PendingChange {
   readonly detail: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** Numbers that grow with what they count. Equal numbers: nothing of the kind has changed. */
+/** The state of a store in short. Equal numbers: nothing of the kind has changed. A store that was restored may have smaller ones. */
 export interface StoreVersions {
   /** Any change of identities, roles, bindings, keys, policies or connectors. */
   readonly change: number
   /** Somebody asked every instance to reload. */
   readonly reload: number
+  /** Another random number after each of both: tells a state from another one that has come as far. */
+  readonly mark: number
 }
 
 /** A key as shown to the person it is for, once: the store keeps a hash of its secret. */
@@ -119,7 +121,8 @@ export interface StoreRefusal {
 
 /** The store could not be read or written. Thrown by every operation; whoever authenticates must refuse, not fail open. */
 export class StoreFailure extends Error {
-  readonly kind: 'locked' | 'missing' | 'corrupt' | 'unusable'
+  /** `newer`: a newer program brought it to a form that this one does not know. */
+  readonly kind: 'locked' | 'missing' | 'corrupt' | 'newer' | 'unusable'
 
   constructor(kind: StoreFailure['kind'], message: string) {
     super(message)
@@ -263,6 +266,11 @@ export interface AdminStore extends KeyStore, IdempotencyStore, StoreReads, Pend
   readonly kind: 'sqlite' | 'postgres'
   /** Where it is, for messages: a path, or an address without credentials. */
   readonly place: string
+  /**
+   * Moves whenever it could not be read, was reached anew, or turns out to be another one than before: what was known of it until then says
+   * nothing of what it is now. It has moved before the first answer that comes after it.
+   */
+  readonly interruptions: number
   changes(author: ChangeAuthor): StoreChanges
   /** Keeps it; the first confirmation of a version stands. No change that is audited. */
   recordKnownObjects(policy: string, version: number, connector: string, objects: string): Promise<void>

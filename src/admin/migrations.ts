@@ -226,9 +226,49 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE INDEX known_objects_connector ON known_objects (connector);
     `,
   },
+  {
+    sqlite: `
+    -- The highest number that a version of each policy ever had: it outlives the policy, so that no number means two documents.
+    CREATE TABLE policy_numbers (
+      name TEXT PRIMARY KEY,
+      highest INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO policy_numbers (name, highest) SELECT name, max(version) FROM policies GROUP BY name;
+    `,
+    postgres: `
+    CREATE TABLE policy_numbers (
+      name text COLLATE "C" PRIMARY KEY,
+      highest bigint NOT NULL
+    );
+    INSERT INTO policy_numbers (name, highest) SELECT name, max(version) FROM policies GROUP BY name;
+    `,
+  },
+  {
+    sqlite: `
+    -- A random number that every change replaces: of two states with equal versions, only a copy of the first has its mark.
+    INSERT INTO settings (name, value) VALUES ('mark', random() & 9007199254740991);
+    `,
+    postgres: `
+    INSERT INTO settings (name, value) VALUES ('mark', floor(random() * 9007199254740991)::bigint);
+    `,
+  },
 ]
 
 export const STORE_VERSION = MIGRATIONS.length
+
+/** The refusal of a place where nothing is to be made. */
+export const NO_STORE =
+  'there is no admin store here: "runku serve" and every command that changes something make one; is admin_store right in the configuration?'
+
+/** Why a running program refuses a store of this version; undefined for its own. */
+export function otherVersion(
+  version: number,
+): { readonly kind: 'newer' | 'unusable'; readonly text: string } | undefined {
+  if (version === STORE_VERSION) return undefined
+  if (version > STORE_VERSION) return { kind: 'newer', text: newerStore(version) }
+  const text = `a store of version ${version} was put in its place, which has to be brought to version ${STORE_VERSION} first`
+  return { kind: 'unusable', text }
+}
 
 /** The refusal of a store that a newer program made. */
 export function newerStore(version: number): string {

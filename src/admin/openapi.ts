@@ -5,7 +5,7 @@ const REFUSAL = {
   type: 'object',
   required: ['code', 'error'],
   properties: {
-    code: { type: 'string', description: 'A constant, such as NOT_FOUND.' },
+    code: { type: 'string', description: 'A constant, such as ADMIN_NOT_FOUND.' },
     error: { type: 'string', description: 'One sentence for a person.' },
     details: { type: 'array', items: { type: 'string' } },
   },
@@ -17,6 +17,9 @@ const STATUSES = {
   403: 'The identity lacks the role that this needs.',
   404: 'There is no such thing.',
   409: 'It exists already.',
+  413: 'The body is too large.',
+  415: 'The body is not declared as JSON.',
+  429: 'Too many attempts with keys that are not valid.',
   503: 'The admin store or the audit trail cannot be used now.',
 } as const
 

@@ -31,6 +31,10 @@ export interface StoreSurroundings {
   /** Unix milliseconds. */
   readonly clock: () => number
   readonly randomBytes: RandomBytes
+  /** What becomes of a place where there is no store: one is made, or the opening refused. An older one is migrated either way. */
+  readonly whereNone?: 'create' | 'refuse'
+  /** Told where a store was made. */
+  readonly created?: (place: string) => void
 }
 
 /** What a transaction is for. `change`: one at a time over all instances. */
@@ -40,6 +44,7 @@ export type Purpose = 'read' | 'write' | 'change'
 export abstract class OperatedStore implements AdminStore {
   abstract readonly kind: AdminStore['kind']
   abstract readonly place: string
+  abstract get interruptions(): number
   readonly #surroundings: StoreSurroundings
   readonly #used = new Map<string, number>()
   #flushedAt: number

@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { withoutSecrets } from '../auth/api-key.js'
 import { unreachable } from '../core/assert.js'
+import { ECHO_CHARS_MAX } from '../core/limits.js'
+import { cleanText } from '../core/names.js'
 import { fail, type Result } from '../core/result.js'
 import { type AdminRights, everywhere, mayEnter, type ReservedRole, reaches } from './admin-rights.js'
 import type { AdminStore, ChangeAuthor, StoreRefusal } from './admin-store.js'
@@ -33,6 +36,28 @@ export interface ConnectorStateShown {
   readonly drift: readonly string[]
   readonly warnings: readonly string[]
   readonly last_error?: string
+}
+
+/** What a reload came to on the instance that was asked. */
+export interface ReloadShown {
+  /** Not so: it takes longer than anybody is kept waiting, and goes on. Nothing else is known then. */
+  readonly finished: boolean
+  /** Why nothing was reloaded: the configuration or the admin store cannot be read. */
+  readonly faults: readonly string[]
+  readonly connectors: readonly ReloadedConnectorShown[]
+  /** Keys of the configuration that take effect with the next start alone. */
+  readonly needs_restart: readonly string[]
+}
+
+export interface ReloadedConnectorShown {
+  readonly id: string
+  /** `kept`: what was new could not be used, and the snapshot before serves. `unavailable`: nor does that. */
+  readonly outcome: 'applied' | 'unchanged' | 'kept' | 'unavailable' | 'disabled' | 'removed'
+  /** Of the snapshot in force. */
+  readonly epoch?: number
+  /** Why it was not applied. */
+  readonly faults: readonly string[]
+  readonly drift: readonly string[]
 }
 
 /** One thing that a policy and a catalog disagree on, or that the document says wrong. */
@@ -73,6 +98,8 @@ export interface OperationContext {
     text: string,
     offline: boolean,
   ) => Promise<Result<JudgedPolicy, OperationRefusal>>
+  /** Reloads this instance and waits for what comes of it, at most `RELOAD_ANSWER_MAX_MS`. Absent where nobody serves. */
+  readonly reload?: () => Promise<ReloadShown>
 }
 
 /**
@@ -104,7 +131,7 @@ export interface AdminOperation<O = unknown> {
   readonly need: Need
   /** Whether it changes something: such a change has its entry through the store. */
   readonly changes: boolean
-  /** What it is about, for the entry. */
+  /** What it is about, for the entry; never a whole key. */
   readonly target: (input: unknown) => string | undefined
   /** Checks the input, then who asks, then does it. */
   run(context: OperationContext, input: unknown): Promise<Result<O, OperationRefusal>>
@@ -144,7 +171,7 @@ export function operation<const I extends Shape, const O extends Shape>(
     target: (given) => {
       if (target === undefined || typeof given !== 'object' || given === null) return undefined
       const value: unknown = Object.hasOwn(given, target) ? Reflect.get(given, target) : undefined
-      return typeof value === 'string' ? value : undefined
+      return typeof value === 'string' ? withoutSecrets(value) : undefined
     },
     run: async (context, given) => {
       // Who may not ask learns nothing of what would have been wrong with the question.
@@ -191,9 +218,14 @@ export function needOn(
 
 function inputRefusal(error: z.ZodError): OperationRefusal {
   const details = error.issues.map((issue) => {
-    if (issue.code === 'unrecognized_keys') return `${issue.keys.join(', ')}: not a member of this request`
-    const at = issue.path.map(String).join('.')
+    if (issue.code === 'unrecognized_keys') return `${issue.keys.map(echoed).join(', ')}: not a member of this request`
+    const at = issue.path.map(echoed).join('.')
     return at === '' ? issue.message : `${at}: ${issue.message}`
   })
   return { code: 'INVALID', message: details[0] ?? 'the request does not fit', details }
+}
+
+/** A name that the caller chose, in a sentence. */
+function echoed(step: PropertyKey): string {
+  return cleanText(String(step), ECHO_CHARS_MAX)
 }

@@ -5,27 +5,30 @@ import { nearest } from '../core/names.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Binding, ListedIdentity, ListedKey, StoreRefusal } from './admin-store.js'
 import { parseExpiry } from './expiry.js'
+import { mapping, shortText } from './input-schemas.js'
+import { CLAIM_NAME } from './names.js'
 import { ADMIN_ONLY, ADMIN_OR_AUDITOR, type OperationContext, type OperationRefusal, operation } from './operation.js'
 
 /** Roles, identities, keys and bindings. */
 
-const text = (what: string) => z.string({ error: `expected ${what}` }).min(1, { error: `expected ${what}` })
-const role = text('the name of a role')
-const identity = text('the name of an identity')
-const keyId = text('a key id')
-const connector = text('the id of a connector')
+const role = shortText('the name of a role')
+const identity = shortText('the name of an identity')
+const keyId = shortText('a key id')
+const connector = shortText('the id of a connector')
 const time = z.string().describe('ISO 8601, UTC.')
 const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'expected text, a number, true or false' })
-const claims = z
-  .record(z.string(), z.union([scalar, z.array(scalar)], { error: 'expected text, a number, true, false, or a list' }))
-  .describe('By name; a list is for row filters with `in`.')
+const shownClaims = z.record(
+  z.string(),
+  z.union([scalar, z.array(scalar)], { error: 'expected text, a number, true, false, or a list' }),
+)
+const claims = mapping(shownClaims, CLAIM_NAME.expected).describe('By name; a list is for row filters with `in`.')
 const binding = z.object({ role: z.string(), connector: z.string().optional() })
 const shownIdentity = {
   id: z.string(),
   identity: z.string(),
   disabled: z.boolean(),
   bindings: z.array(binding),
-  claims: z.record(z.string(), z.union([scalar, z.array(scalar)])),
+  claims: shownClaims,
   created_at: time,
 }
 const shownKey = {
@@ -176,7 +179,7 @@ export const ACCESS_OPERATIONS = {
     path: '/identities',
     summary: 'Makes an identity. Its roles hold on every connector; bind others one by one.',
     input: { identity, roles: z.array(role).default([]), claims: claims.default({}) },
-    output: { identity: z.string(), id: z.string(), roles: z.array(z.string()), claims },
+    output: { identity: z.string(), id: z.string(), roles: z.array(z.string()), claims: shownClaims },
     need: ADMIN_ONLY,
     target: 'identity',
     act: (context, input) =>
@@ -215,7 +218,7 @@ export const ACCESS_OPERATIONS = {
     path: '/identities/{identity}/claims',
     summary: 'Puts these claims in place of all that the identity had.',
     input: { identity, claims },
-    output: { identity: z.string(), claims },
+    output: { identity: z.string(), claims: shownClaims },
     need: ADMIN_ONLY,
     target: 'identity',
     act: (context, input) =>
@@ -254,7 +257,7 @@ export const ACCESS_OPERATIONS = {
     method: 'POST',
     path: '/keys',
     summary: 'Makes a key. The answer is the only place where it is ever shown.',
-    input: { identity, expires: text('90d, 12h, or a date such as 2030-01-31').optional() },
+    input: { identity, expires: shortText('90d, 12h, or a date such as 2030-01-31').optional() },
     output: { identity: z.string(), key_id: z.string(), key: z.string(), expires_at: time.optional() },
     need: ADMIN_ONLY,
     target: 'identity',

@@ -3,6 +3,7 @@ import { nearest } from '../core/names.js'
 import { fail, ok, type Result } from '../core/result.js'
 import { everywhere, reaches } from './admin-rights.js'
 import type { StoredConnector } from './admin-store.js'
+import { mapping, shortText } from './input-schemas.js'
 import {
   ADMIN_ONLY,
   ADMIN_OR_OPERATOR,
@@ -15,7 +16,7 @@ import {
 
 /** Connectors, wherever they are configured; those of the store can be changed. */
 
-const id = z.string({ error: 'expected the id of a connector' }).min(1, { error: 'expected the id of a connector' })
+const id = shortText('the id of a connector')
 const ROLES = ['admin', 'operator', 'auditor'] as const
 
 const shownState = z.object({
@@ -34,6 +35,25 @@ const shownUse = {
   faults: z.array(z.string()).describe('What is wrong with its configuration.'),
   state: shownState.optional(),
 }
+
+const shownReload = z
+  .object({
+    finished: z.boolean().describe('false: it takes longer than a request may wait, and goes on.'),
+    faults: z.array(z.string()).describe('Why nothing was reloaded; one sentence each.'),
+    connectors: z.array(
+      z.object({
+        id: z.string(),
+        outcome: z
+          .enum(['applied', 'unchanged', 'kept', 'unavailable', 'disabled', 'removed'])
+          .describe('kept: the snapshot before serves, since what is new cannot be used; unavailable: nor does that.'),
+        epoch: z.int().optional(),
+        faults: z.array(z.string()).describe('Why it was not applied.'),
+        drift: z.array(z.string()),
+      }),
+    ),
+    needs_restart: z.array(z.string()).describe('Keys that take effect with the next start alone.'),
+  })
+  .describe('What it came to on the instance that was asked.')
 
 /** Never shows what opens the database. */
 const SECRET = '***'
@@ -148,9 +168,10 @@ export const CONNECTOR_OPERATIONS = {
     summary: 'Adds a connector to the admin store, or changes it. Every instance serves it soon after.',
     input: {
       id,
-      document: z
-        .record(z.string(), z.unknown(), { error: 'expected a mapping of keys such as type, url and policy' })
-        .describe('What would stand under `connectors:` in config.yaml; a secret is better a variable or a file.'),
+      document: mapping(
+        z.record(z.string(), z.unknown(), { error: 'expected a mapping of keys such as type, url and policy' }),
+        'keys such as type, url and policy',
+      ).describe('What would stand under `connectors:` in config.yaml; a secret is better a variable or a file.'),
       create: z.boolean({ error: 'expected true or false' }).default(false).describe('Refuse when it exists.'),
     },
     output: { id: z.string(), author: z.string(), changed_at: z.string() },
@@ -220,13 +241,20 @@ export const CONNECTOR_OPERATIONS = {
     name: 'reload.request',
     method: 'POST',
     path: '/reload',
-    summary: 'Asks every instance to read its configuration and every catalog again.',
-    input: {},
-    output: { requested: z.boolean() },
+    summary:
+      'Asks every instance to read its configuration and every catalog again, and answers when the one that is asked has: a call that it admits afterwards is judged by what it read.',
+    input: {
+      wait: z
+        .boolean({ error: 'expected true, or false to ask and not to wait' })
+        .optional()
+        .describe('Whether to wait for this instance; it is so when this is left out.'),
+    },
+    output: { requested: z.boolean(), report: shownReload.optional() },
     need: ADMIN_OR_OPERATOR,
-    act: async (context) => {
+    act: async (context, { wait = true }) => {
       await context.store.changes(context.author).requestReload()
-      return ok({ requested: true })
+      if (!wait || context.reload === undefined) return ok({ requested: true })
+      return ok({ requested: true, report: await context.reload() })
     },
   }),
 } as const

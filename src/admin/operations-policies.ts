@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { CHOICES_SHOWN_MAX } from '../core/limits.js'
 import { nearest } from '../core/names.js'
 import { fail, ok, type Result } from '../core/result.js'
 import { everywhere, reaches } from './admin-rights.js'
 import type { ListedPolicy } from './admin-store.js'
+import { mapping, shortText, versionNumber } from './input-schemas.js'
 import {
   ANYWHERE,
   needOn,
@@ -14,16 +16,13 @@ import {
 
 /** Policies: whoever reaches a connector reads the one that it uses; who administers every connector that uses it changes it. */
 
-const policy = z.string({ error: 'expected the name of a policy' }).min(1, { error: 'expected the name of a policy' })
-const version = z.coerce
-  .number({ error: 'expected the number of a version' })
-  .int({ error: 'expected the number of a version' })
-  .min(1, { error: 'expected the number of a version, from 1' })
-const document = z
-  .union([z.string(), z.record(z.string(), z.unknown())], {
+const policy = shortText('the name of a policy')
+const document = mapping(
+  z.union([z.string(), z.record(z.string(), z.unknown())], {
     error: 'expected a policy: YAML or JSON text, or a mapping',
-  })
-  .describe('YAML or JSON text as an author writes it, or the same as JSON.')
+  }),
+  'the keys of a policy',
+).describe('YAML or JSON text as an author writes it, or the same as JSON.')
 const finding = z.object({
   connector: z.string().optional(),
   severity: z.enum(['error', 'warning']),
@@ -67,6 +66,12 @@ async function noPolicy({ store, rights }: OperationContext, name: string): Prom
     code: 'NOT_FOUND',
     message: `there is no policy "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`}`,
   })
+}
+
+/** Of falling numbers; many of them by their range. */
+function versionsText(versions: readonly number[]): string {
+  const [last, first] = [versions[0], versions.at(-1)]
+  return versions.length > CHOICES_SHOWN_MAX ? `from ${first} to ${last}` : versions.toReversed().join(', ')
 }
 
 function findingsJson(findings: readonly PolicyFindingShown[]) {
@@ -119,7 +124,7 @@ export const POLICY_OPERATIONS = {
     method: 'GET',
     path: '/policies/{policy}',
     summary: 'The document of a version, by default of the newest.',
-    input: { policy, version: version.optional() },
+    input: { policy, version: versionNumber.optional() },
     output: { ...shownVersion, document: z.record(z.string(), z.unknown()) },
     need: ANYWHERE,
     target: 'policy',
@@ -195,23 +200,22 @@ export const POLICY_OPERATIONS = {
     method: 'POST',
     path: '/policies/{policy}/rollback',
     summary: 'Stores the document of an older version as the newest, checked like every other.',
-    input: { policy, to: version.optional().describe('Default: the version before the newest.') },
+    input: { policy, to: versionNumber.optional().describe('Default: the version before the newest.') },
     output: { ...shownVersion, findings: z.array(finding), restored: z.int() },
     need: ANYWHERE,
     target: 'policy',
     act: async (context, input) => {
       const may = await readable(context, input.policy)
       if (!may.ok) return may
-      const newest = await context.store.findPolicy(input.policy)
+      // Numbers have gaps where a policy was deleted and made again.
+      const [newest, ...before] = (await context.store.policyHistory(input.policy)).map((one) => one.version)
       if (newest === undefined) return noPolicy(context, input.policy)
-      const to = input.to ?? newest.version - 1
-      const older = to >= 1 && to < newest.version ? await context.store.findPolicy(input.policy, to) : undefined
+      const to = input.to ?? before[0]
+      if (to === undefined) return fail({ code: 'INVALID', message: 'there is no version before the newest' })
+      const older = before.includes(to) ? await context.store.findPolicy(input.policy, to) : undefined
       if (older === undefined) {
-        const message = `to: expected a version from 1 to ${newest.version - 1}; the newest is ${newest.version}`
-        return fail({
-          code: 'INVALID',
-          message: newest.version === 1 ? 'there is no version before the newest' : message,
-        })
+        const choices = before.length === 0 ? 'there is none before it' : `the older ones are ${versionsText(before)}`
+        return fail({ code: 'INVALID', message: `to: expected an older version; the newest is ${newest}, ${choices}` })
       }
       const applied = await apply(context, input.policy, older.document, false)
       return applied.ok ? ok({ ...applied.value, restored: to }) : applied

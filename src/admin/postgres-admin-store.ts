@@ -1,3 +1,4 @@
+import { monotonicMs } from '../core/clock.js'
 import {
   STORE_CHANGE_TIMEOUT_MS,
   STORE_MIGRATION_TIMEOUT_MS,
@@ -7,6 +8,7 @@ import {
 import { fail, ok, type Result } from '../core/result.js'
 import { type Tls, tlsOf } from '../storage/postgres-session.js'
 import { type KeyRecord, StoreFailure, type StoreVersions } from './admin-store.js'
+import { otherVersion } from './migrations.js'
 import { OperatedStore, type Purpose, type StoreSurroundings } from './operated-store.js'
 import {
   clientConfig,
@@ -39,8 +41,12 @@ export async function openPostgresAdminStore(
   const tls = readTls(address.value)
   if (!tls.ok) return tls
   const pool = new StorePool(address.value, tls.value)
-  const prepared = await prepare(pool, address.value)
-  if (prepared.ok) return ok(new PostgresAdminStore(address.value, tls.value, pool, options))
+  const { whereNone = 'create', created } = options
+  const prepared = await prepare(pool, address.value, whereNone)
+  if (prepared.ok) {
+    if (prepared.value.from === 0) created?.(placeOf(address.value))
+    return ok(new PostgresAdminStore(address.value, tls.value, pool, options))
+  }
   await pool.end()
   return prepared
 }
@@ -53,11 +59,16 @@ function readTls(address: StoreAddress): Result<Tls, string> {
   }
 }
 
-async function prepare(pool: StorePool, address: StoreAddress): Promise<Result<void, string>> {
+async function prepare(
+  pool: StorePool,
+  address: StoreAddress,
+  whereNone: 'create' | 'refuse',
+): Promise<Result<{ readonly from: number }, string>> {
   try {
     const client = await pool.take()
     try {
-      const migrated = await within(client, STORE_MIGRATION_TIMEOUT_MS, () => migratePostgres(client, address))
+      const migrate = () => migratePostgres(client, address, whereNone)
+      const migrated = await within(client, STORE_MIGRATION_TIMEOUT_MS, migrate)
       return migrated.ok ? migrated : fail(`${placeOf(address)}: ${migrated.error}`)
     } finally {
       client.release(true)
@@ -74,10 +85,12 @@ function beginTexts({ schema }: StoreAddress): Readonly<Record<Purpose, string>>
     // An instance that is cut off in the middle must not keep the others from changing anything.
     `SET LOCAL idle_in_transaction_session_timeout = ${STORE_CHANGE_TIMEOUT_MS}`
   const write = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${settings}`
+  // The last answer says whether this program knows what it is about to read or write.
+  const schemaVersion = "SELECT value FROM settings WHERE name = 'schema'"
   return {
-    read: `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`,
-    write,
-    change: `${write}; SELECT 1 FROM settings WHERE name = 'version' FOR UPDATE`,
+    read: `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}; ${schemaVersion}`,
+    write: `${write}; ${schemaVersion}`,
+    change: `${write}; SELECT 1 FROM settings WHERE name = 'version' FOR UPDATE; ${schemaVersion}`,
   }
 }
 
@@ -92,6 +105,9 @@ export class PostgresAdminStore extends OperatedStore {
   readonly #keys: PostgresKeys
   readonly #watch: VersionWatch
   readonly #listener: StoreListener
+  #interruptions = 0
+  #upgrade: Promise<void> | undefined
+  #upgradeFault: string | undefined
   #closed: Promise<void> | undefined
 
   constructor(address: StoreAddress, tls: Tls, pool: StorePool, surroundings: StoreSurroundings) {
@@ -102,9 +118,37 @@ export class PostgresAdminStore extends OperatedStore {
     this.#begin = beginTexts(address)
     const newClient = () => new StoreClient(clientConfig(address, tls))
     const failure = (error: unknown) => storeFailure(error, address)
-    this.#keys = new PostgresKeys({ newClient, place: this.place, schema: `"${address.schema}"`, failure })
+    this.#keys = new PostgresKeys({
+      newClient,
+      place: this.place,
+      schema: `"${address.schema}"`,
+      failure,
+      nowMs: monotonicMs,
+      interrupted: () => this.#interrupted(),
+      outdated: () => this.#bringUp(),
+    })
     this.#watch = new VersionWatch(() => this.#keys.versions(), STORE_WATCH_INTERVAL_MS * 4)
     this.#listener = new StoreListener({ newClient, payload: address.schema, heard: () => this.#watch.look() })
+  }
+
+  override get interruptions(): number {
+    return this.#interruptions
+  }
+
+  #interrupted(): void {
+    this.#interruptions += 1
+  }
+
+  /** A backup of an older form was put in its place: it is brought up as at a start, and whoever asks meanwhile is refused. */
+  #bringUp(): string | undefined {
+    if (this.#closed === undefined) this.#upgrade ??= this.#upgraded()
+    return this.#upgradeFault
+  }
+
+  async #upgraded(): Promise<void> {
+    const prepared = await prepare(this.#pool, this.#address, 'refuse')
+    this.#upgradeFault = prepared.ok ? undefined : prepared.error
+    this.#upgrade = undefined
   }
 
   override findKey(keyId: string): Promise<KeyRecord | undefined> {
@@ -117,6 +161,15 @@ export class PostgresAdminStore extends OperatedStore {
 
   protected override async run<T>(purpose: Purpose, steps: () => Steps<T>): Promise<T> {
     if (this.#closed !== undefined) throw new StoreFailure('unusable', `${this.place}: the admin store is closed`)
+    try {
+      return await this.#run(purpose, steps)
+    } catch (error) {
+      if (purpose === 'read') this.#interrupted()
+      throw error
+    }
+  }
+
+  async #run<T>(purpose: Purpose, steps: () => Steps<T>): Promise<T> {
     const client = await this.#enter(purpose)
     let done = false
     try {
@@ -146,13 +199,24 @@ export class PostgresAdminStore extends OperatedStore {
   async #tryEnter(purpose: Purpose): Promise<PooledClient> {
     const client = await this.#pool.take()
     try {
-      await within(client, STORE_CHANGE_TIMEOUT_MS, () => client.query(this.#begin[purpose]))
+      const begun = await within(client, STORE_CHANGE_TIMEOUT_MS, () => client.query(this.#begin[purpose]))
+      this.#requireSchema(begun)
       return client
     } catch (error) {
       client.release(true)
       // One that was lost while it lay idle says so only now, and nothing has been done on it.
-      throw isAnswer(error) || error instanceof NoAnswer ? error : new StaleConnection('lost', { cause: error })
+      const final = isAnswer(error) || error instanceof NoAnswer || error instanceof StoreFailure
+      throw final ? error : new StaleConnection('lost', { cause: error })
     }
+  }
+
+  /** `begun`: what the statements answered that a transaction begins with, which the type of a single one does not tell. */
+  #requireSchema(begun: unknown): void {
+    const answers = begun as readonly { readonly rows: readonly { readonly value?: string }[] }[]
+    const version = answers.at(-1)?.rows[0]?.value
+    if (version === undefined) throw new StoreFailure('corrupt', `${this.place}: the admin store has lost its version`)
+    const other = otherVersion(Number(version))
+    if (other !== undefined) throw new StoreFailure(other.kind, `${this.place}: ${other.text}`)
   }
 
   async #drive<T>(client: PooledClient, steps: Steps<T>): Promise<T> {
@@ -226,6 +290,7 @@ export class PostgresAdminStore extends OperatedStore {
     } catch (error) {
       if (!(error instanceof StoreFailure)) throw error
     }
+    await this.#upgrade
     await Promise.all([this.#keys.close(), this.#pool.end()])
   }
 }

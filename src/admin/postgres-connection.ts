@@ -105,7 +105,7 @@ export async function within<T>(client: StoreClient, timeoutMs: number, work: ()
   try {
     return await work()
   } catch (error) {
-    throw late ? new NoAnswer(`no answer within ${timeoutMs} ms`) : error
+    throw late ? new NoAnswer(`no answer within ${Math.ceil(timeoutMs)} ms`) : error
   } finally {
     clearTimeout(timer)
   }

@@ -1,7 +1,8 @@
 import { KEYS_CACHED_MAX, STORE_READ_TIMEOUT_MS } from '../core/limits.js'
 import { type KeyRecord, StoreFailure, type StoreVersions } from './admin-store.js'
+import { otherVersion, STORE_VERSION } from './migrations.js'
 import { isAnswer, NoAnswer, type StoreClient, within } from './postgres-connection.js'
-import { versionsOf } from './store-reads.js'
+import { sameVersions, versionsOf, wentBack } from './store-reads.js'
 import { type KeyRow, keyRecord } from './store-rows.js'
 
 export interface PostgresKeysSurroundings {
@@ -12,6 +13,12 @@ export interface PostgresKeysSurroundings {
   /** The schema as an identifier, in quotes. */
   readonly schema: string
   readonly failure: (error: unknown) => StoreFailure
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
+  /** Told, before anybody is answered, that a read failed, that the store was reached anew, or that it was restored. */
+  readonly interrupted: () => void
+  /** Told that the store is of an older form than this program's. Gives why it could not be brought up before, if so. */
+  readonly outdated: () => string | undefined
 }
 
 interface Waiter {
@@ -43,7 +50,8 @@ type KeyRowJson = Omit<KeyRow, 'secret_hash' | 'bindings'> & {
 /**
  * Reads keys as they are after the question came. The questions of one turn of the event loop share one read, and so do those that come
  * while a read is under way: theirs is the next one, since the current one may have seen the store before they came. Records are kept
- * under the version they were read at; the version is read every time, on a connection that does nothing else.
+ * under the versions they were read at; those are read every time, on a connection that does nothing else. Nobody waits longer than one
+ * timeout, whatever the read before theirs takes, and whether theirs takes a second attempt.
  */
 export class PostgresKeys {
   readonly #surroundings: PostgresKeysSurroundings
@@ -51,14 +59,17 @@ export class PostgresKeys {
   readonly #keysSql: string
   #client: StoreClient | undefined
   #waiting: Waiter[] = []
+  /** When the first of those who wait came. */
+  #waitingSinceMs = 0
   #mode: 'idle' | 'scheduled' | 'reading' | 'closed' = 'idle'
   readonly #records = new Map<string, KeyRecord>()
-  #version = -1
+  #versions: StoreVersions | undefined
+  #connectedBefore = false
 
   constructor(surroundings: PostgresKeysSurroundings) {
     this.#surroundings = surroundings
     const { schema } = surroundings
-    const versions = `${schema}.settings s WHERE s.name IN ('version', 'reload')`
+    const versions = `${schema}.settings s WHERE s.name IN ${SETTINGS}`
     this.#versionsSql = `SELECT s.name, s.value::text AS value, NULL AS key_id, NULL AS record FROM ${versions}`
     this.#keysSql = keysSql(schema)
   }
@@ -87,6 +98,7 @@ export class PostgresKeys {
   #ask(keyId?: string): Promise<Found> {
     return new Promise((answer, fail) => {
       if (this.#mode === 'closed') return fail(this.#closed())
+      if (this.#waiting.length === 0) this.#waitingSinceMs = this.#surroundings.nowMs()
       this.#waiting.push({ ...(keyId === undefined ? {} : { keyId }), answer, fail })
       if (this.#mode !== 'idle') return
       this.#mode = 'scheduled'
@@ -102,7 +114,7 @@ export class PostgresKeys {
     while (this.#waiting.length > 0) {
       const round = this.#waiting
       this.#waiting = []
-      await this.#serve(round)
+      await this.#serve(round, this.#waitingSinceMs + STORE_READ_TIMEOUT_MS)
     }
     this.#ended()
   }
@@ -111,13 +123,14 @@ export class PostgresKeys {
     if (this.#mode === 'reading') this.#mode = 'idle'
   }
 
-  async #serve(round: readonly Waiter[]): Promise<void> {
+  async #serve(round: readonly Waiter[], endsAtMs: number): Promise<void> {
     const ids = new Set<string>()
     for (const { keyId } of round) if (keyId !== undefined) ids.add(keyId)
     let found: Found
     try {
-      found = await this.#find(ids)
+      found = await this.#find(ids, endsAtMs)
     } catch (error) {
+      this.#surroundings.interrupted()
       return this.#failAll(round, error)
     }
     for (const { answer } of round) answer(found)
@@ -127,14 +140,14 @@ export class PostgresKeys {
     for (const { fail } of round) fail(error)
   }
 
-  async #find(ids: ReadonlySet<string>): Promise<Found> {
+  async #find(ids: ReadonlySet<string>, endsAtMs: number): Promise<Found> {
     const records = new Map<string, KeyRecord>()
     const unknown = [...ids].filter((id) => !this.#records.has(id))
-    const versions = await this.#read(unknown, records)
+    const versions = await this.#read(unknown, records, endsAtMs)
     // Records that the version's move has dropped are read again, and those alone.
     const dropped = [...ids].filter((id) => !unknown.includes(id) && !this.#take(id, records))
     if (dropped.length === 0) return { versions, records }
-    return { versions: await this.#read(dropped, records), records }
+    return { versions: await this.#read(dropped, records, endsAtMs), records }
   }
 
   #take(id: string, records: Map<string, KeyRecord>): boolean {
@@ -144,13 +157,17 @@ export class PostgresKeys {
   }
 
   /** Reads the versions and, with them in one state, these keys. */
-  async #read(ids: readonly string[], records: Map<string, KeyRecord>): Promise<StoreVersions> {
-    const rows = await this.#query(ids)
-    const versions = versionsOf(rows.map(({ name, value }) => ({ name, value: Number(value) })))
-    if (versions === undefined)
-      throw new StoreFailure('corrupt', `${this.#surroundings.place}: the admin store has lost its version`)
-    if (versions.change !== this.#version || this.#records.size + ids.length > KEYS_CACHED_MAX) this.#records.clear()
-    this.#version = versions.change
+  async #read(ids: readonly string[], records: Map<string, KeyRecord>, endsAtMs: number): Promise<StoreVersions> {
+    const rows = await this.#query(ids, endsAtMs)
+    const settings = rows.map(({ name, value }) => ({ name, value: Number(value) }))
+    this.#requireSchema(settings.find(({ name }) => name === 'schema')?.value)
+    const versions = versionsOf(settings)
+    if (versions === undefined) throw this.#versionLost()
+    const before = this.#versions
+    const same = before !== undefined && sameVersions(before, versions)
+    if (!same || this.#records.size + ids.length > KEYS_CACHED_MAX) this.#records.clear()
+    this.#versions = versions
+    if (before !== undefined && wentBack(before, versions)) this.#surroundings.interrupted()
     for (const { key_id, record } of rows) {
       if (key_id === null || record === null || records.has(key_id)) continue
       const read = toRecord(record)
@@ -160,32 +177,48 @@ export class PostgresKeys {
     return versions
   }
 
-  async #query(ids: readonly string[]): Promise<readonly Row[]> {
+  #versionLost(): StoreFailure {
+    return new StoreFailure('corrupt', `${this.#surroundings.place}: the admin store has lost its version`)
+  }
+
+  #requireSchema(version: number | undefined): void {
+    if (version === undefined) throw this.#versionLost()
+    const other = otherVersion(version)
+    if (other === undefined) return
+    const fault = version < STORE_VERSION ? this.#surroundings.outdated() : undefined
+    const failed = fault === undefined ? '' : `, which failed: ${fault}`
+    throw new StoreFailure(other.kind, `${this.#surroundings.place}: ${other.text}${failed}`)
+  }
+
+  async #query(ids: readonly string[], endsAtMs: number): Promise<readonly Row[]> {
     const reused = this.#client !== undefined
     try {
       try {
-        return await this.#queryOnce(ids)
+        return await this.#queryOnce(ids, endsAtMs)
       } catch (error) {
         // A connection that was lost since it was last used says so only now; a new one may do better.
         if (!reused || this.#mode === 'closed' || isAnswer(error) || error instanceof NoAnswer) throw error
-        return await this.#queryOnce(ids)
+        return await this.#queryOnce(ids, endsAtMs)
       }
     } catch (error) {
       throw this.#surroundings.failure(error)
     }
   }
 
-  async #queryOnce(ids: readonly string[]): Promise<readonly Row[]> {
+  async #queryOnce(ids: readonly string[], endsAtMs: number): Promise<readonly Row[]> {
+    const leftMs = endsAtMs - this.#surroundings.nowMs()
+    if (leftMs <= 0) throw new NoAnswer(`no answer within ${STORE_READ_TIMEOUT_MS} ms`)
     const fresh = this.#client === undefined
     const client = this.#client ?? this.#surroundings.newClient()
     this.#client = client
     try {
-      return await within(client, STORE_READ_TIMEOUT_MS, async () => {
+      return await within(client, leftMs, async () => {
         if (fresh) await client.connect()
         const { rows } =
           ids.length === 0
             ? await client.query<Row>(this.#versionsSql)
             : await client.query<Row>(this.#keysSql, [[...ids]])
+        if (fresh) this.#connected()
         return rows
       })
     } catch (error) {
@@ -194,7 +227,15 @@ export class PostgresKeys {
       throw error
     }
   }
+
+  /** Nobody knows what happened to the store between two connections. */
+  #connected(): void {
+    if (this.#connectedBefore) this.#surroundings.interrupted()
+    this.#connectedBefore = true
+  }
 }
+
+const SETTINGS = "('version', 'reload', 'mark', 'schema')"
 
 function keysSql(schema: string): string {
   return `
@@ -208,7 +249,7 @@ function keysSql(schema: string): string {
       FROM ${schema}.api_keys k JOIN ${schema}.identities i ON i.id = k.identity_id
       WHERE k.key_id = ANY($1::text[])
     ) r ON s.name = 'version'
-    WHERE s.name IN ('version', 'reload')`
+    WHERE s.name IN ${SETTINGS}`
 }
 
 function toRecord(text: string): KeyRecord {

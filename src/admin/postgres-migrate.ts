@@ -1,6 +1,6 @@
 import { STORE_MIGRATION_TIMEOUT_MS } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
-import { MIGRATIONS, newerStore, STORE_VERSION } from './migrations.js'
+import { MIGRATIONS, NO_STORE, newerStore, STORE_VERSION } from './migrations.js'
 import { codeOf, type StoreClient } from './postgres-connection.js'
 import type { StoreAddress } from './store-address.js'
 
@@ -9,12 +9,18 @@ const LOCK = 0x52554b55
 
 /**
  * Brings a new or older store to this program's version, in one transaction. Of several instances that start at once one does it, and the
- * others wait for it. A store of this version is only read, so that its login needs no right to make anything.
+ * others wait for it. A store of this version is only read, so that its login needs no right to make anything. Gives the version that it
+ * had: 0 for a new one, which is made only with `create`.
  */
-export async function migratePostgres(client: StoreClient, address: StoreAddress): Promise<Result<void, string>> {
+export async function migratePostgres(
+  client: StoreClient,
+  address: StoreAddress,
+  whereNone: 'create' | 'refuse',
+): Promise<Result<{ readonly from: number }, string>> {
   const before = await readVersion(client, address)
   if (!before.ok) return before
-  if (before.value === STORE_VERSION) return ok(undefined)
+  if (before.value === STORE_VERSION) return ok({ from: STORE_VERSION })
+  if (before.value === 0 && whereNone === 'refuse') return fail(`the schema "${address.schema}": ${NO_STORE}`)
   try {
     return await upgrade(client, address)
   } catch (error) {
@@ -24,7 +30,7 @@ export async function migratePostgres(client: StoreClient, address: StoreAddress
   }
 }
 
-async function upgrade(client: StoreClient, address: StoreAddress): Promise<Result<void, string>> {
+async function upgrade(client: StoreClient, address: StoreAddress): Promise<Result<{ readonly from: number }, string>> {
   const { schema } = address
   await client.query(
     `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = ${STORE_MIGRATION_TIMEOUT_MS}`,
@@ -34,7 +40,7 @@ async function upgrade(client: StoreClient, address: StoreAddress): Promise<Resu
   const now = await readVersion(client, address)
   if (!now.ok || now.value === STORE_VERSION) {
     await client.query('ROLLBACK')
-    return now.ok ? ok(undefined) : now
+    return now.ok ? ok({ from: STORE_VERSION }) : now
   }
   // Even IF NOT EXISTS needs the right to create.
   const { rows } = await client.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema])
@@ -46,7 +52,7 @@ async function upgrade(client: StoreClient, address: StoreAddress): Promise<Resu
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   )
   await client.query('COMMIT')
-  return ok(undefined)
+  return ok({ from: now.value })
 }
 
 /** 0: there is none yet. The error says why the schema is left alone. */

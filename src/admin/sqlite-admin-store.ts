@@ -1,13 +1,12 @@
-import type { Database, Statement } from 'better-sqlite3'
-import { KEYS_CACHED_MAX, STORE_WATCH_INTERVAL_MS } from '../core/limits.js'
-import { ok, type Result } from '../core/result.js'
-import { SqliteFiles } from '../storage/sqlite-files.js'
+import { statSync } from 'node:fs'
+import { STORE_FILE_SETTLE_MS, STORE_WATCH_INTERVAL_MS } from '../core/limits.js'
+import { fail, ok, type Result } from '../core/result.js'
 import { type KeyRecord, StoreFailure, type StoreVersions } from './admin-store.js'
 import { OperatedStore, type Purpose, type StoreSurroundings } from './operated-store.js'
-import { guarded, openDatabase } from './sqlite-open.js'
+import { SqliteConnection } from './sqlite-connection.js'
+import { type OpenedDatabase, openDatabase, reopenDatabase } from './sqlite-open.js'
 import { readVersions } from './store-reads.js'
-import { type KeyRow, keyRecord } from './store-rows.js'
-import type { Steps, StoreStatement } from './store-steps.js'
+import type { Steps } from './store-steps.js'
 import { VersionWatch } from './version-watch.js'
 
 export interface SqliteAdminStoreOptions extends StoreSurroundings {
@@ -18,48 +17,38 @@ export interface SqliteAdminStoreOptions extends StoreSurroundings {
 
 /** Opens the store, made or migrated as needed. The error is one sentence that names the file. */
 export function openSqliteAdminStore(options: SqliteAdminStoreOptions): Result<SqliteAdminStore, string> {
-  const db = openDatabase(options.path)
-  if (!db.ok) return db
-  db.value.pragma(`busy_timeout = ${options.busyTimeoutMs}`)
-  return ok(new SqliteAdminStore(db.value, options))
+  const { path, busyTimeoutMs, whereNone = 'create', created } = options
+  const opened = openDatabase(path, whereNone)
+  if (!opened.ok) return fail(opened.error.message)
+  opened.value.db.pragma(`busy_timeout = ${busyTimeoutMs}`)
+  if (opened.value.created) created?.(path)
+  return ok(new SqliteAdminStore(opened.value, options))
 }
 
-/** Texts that are kept prepared; the operations have fewer, apart from lists of other lengths. */
-const STATEMENTS_MAX = 200
+/** A file that lies in the place of the one that was open, and since when it has been as it is. */
+interface Arriving {
+  readonly stamp: string
+  /** Unix milliseconds. */
+  readonly sinceMs: number
+}
 
-const SELECT_KEY = `
-  SELECT k.key_id, k.secret_hash, k.expires_at, k.revoked_at, i.id AS identity_id, i.name AS identity_name, i.disabled, i.claims,
-         (SELECT json_group_array(json_array(b.role, b.connector)) FROM role_bindings b WHERE b.identity_id = i.id) AS bindings
-  FROM api_keys k JOIN identities i ON i.id = k.identity_id
-  WHERE k.key_id = ?`
-
-/** Steps run without a pause between them, so that nothing of this process comes in between either. */
+/** A store in one file. When another file takes its place, it goes on with that one, and with nothing of what it knew of the former. */
 export class SqliteAdminStore extends OperatedStore {
   readonly kind = 'sqlite'
-  readonly #db: Database
+  readonly #options: SqliteAdminStoreOptions
   readonly #path: string
-  readonly #statements = new Map<string, Statement<unknown[], unknown>>()
-
-  /** Key records as of settings.version `#version`, which was read when data_version was `#dataVersion`. */
-  readonly #records = new Map<string, KeyRecord>()
-  #version = -1
-  #dataVersion = -1
-  readonly #readDataVersion: Statement<[], number>
-  readonly #readVersion: Statement<[], number>
-  readonly #readKey: Statement<[string], KeyRow>
-
-  readonly #files: SqliteFiles
-  #filesSeenThisTurn = false
   readonly #watch: VersionWatch
+  #connection: SqliteConnection
+  #filesSeenThisTurn = false
+  #arriving: Arriving | undefined
+  #interruptions = 0
+  #closed = false
 
-  constructor(db: Database, options: SqliteAdminStoreOptions) {
+  constructor(opened: OpenedDatabase, options: SqliteAdminStoreOptions) {
     super(options)
-    this.#db = db
+    this.#options = options
     this.#path = options.path
-    this.#readDataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
-    this.#readVersion = db.prepare<[], number>("SELECT value FROM settings WHERE name = 'version'").pluck()
-    this.#readKey = db.prepare<[string], KeyRow>(SELECT_KEY)
-    this.#files = new SqliteFiles(options.path)
+    this.#connection = this.#connectTo(opened)
     this.#watch = new VersionWatch(() => this.#versions(), STORE_WATCH_INTERVAL_MS)
   }
 
@@ -67,88 +56,79 @@ export class SqliteAdminStore extends OperatedStore {
     return this.#path
   }
 
+  override get interruptions(): number {
+    return this.#interruptions
+  }
+
+  #connectTo({ db }: OpenedDatabase): SqliteConnection {
+    return new SqliteConnection(db, this.#path, () => this.#interrupted())
+  }
+
+  #interrupted(): void {
+    this.#interruptions += 1
+  }
+
   override findKey(keyId: string): KeyRecord | undefined {
-    return guarded(this.#path, () => {
-      this.#refresh()
-      const cached = this.#records.get(keyId)
-      if (cached !== undefined) return cached
-      const row = this.#readKey.get(keyId)
-      if (row === undefined) return undefined
-      // Read after data_version, so the record can only be newer than the versions it is kept under: the next call,
-      // which sees data_version moved, drops it and reads again.
-      if (this.#records.size >= KEYS_CACHED_MAX) this.#records.clear()
-      const record = keyRecord(row)
-      this.#records.set(keyId, record)
-      return record
-    })
+    try {
+      return this.#inPlace().findKey(keyId)
+    } catch (error) {
+      this.#interrupted()
+      throw error
+    }
   }
 
-  /** Drops the records when another process changed the store. Costs one read of shared memory while nothing changed. */
-  #refresh(): void {
-    this.#requireFile()
-    const dataVersion = this.#readDataVersion.get()
-    if (dataVersion === undefined) throw new StoreFailure('unusable', `${this.#path}: the admin store gave no version`)
-    if (dataVersion === this.#dataVersion) return
-    const version = this.#readVersion.get()
-    if (version === undefined) throw this.#versionLost()
-    if (version !== this.#version) this.#records.clear()
-    this.#version = version
-    this.#dataVersion = dataVersion
-  }
-
-  #versionLost(): StoreFailure {
-    return new StoreFailure('corrupt', `${this.#path}: the admin store has lost its version`)
+  protected override run<T>(purpose: Purpose, steps: () => Steps<T>): T {
+    try {
+      return this.#inPlace().run(purpose, steps)
+    } catch (error) {
+      // To have waited for another writer in vain says nothing of what can be read.
+      if (purpose === 'read') this.#interrupted()
+      throw error
+    }
   }
 
   /**
    * An open file goes on answering after it was deleted or replaced, and then no revocation would ever arrive. The look at
    * the folder costs as much as the rest of a call, so the calls of one event-loop turn share it.
    */
-  #requireFile(): void {
-    if (this.#filesSeenThisTurn) return
-    const disturbed = this.#files.disturbed()
-    if (disturbed !== undefined) {
-      throw new StoreFailure('missing', `${disturbed}: this file of the admin store was removed or replaced; restart`)
-    }
+  #inPlace(): SqliteConnection {
+    if (this.#filesSeenThisTurn) return this.#connection
+    if (this.#closed) throw new StoreFailure('unusable', `${this.#path}: the admin store is closed`)
+    const disturbed = this.#connection.disturbed()
+    if (disturbed !== undefined || !this.#connection.open) this.#connection = this.#reopened(disturbed ?? this.#path)
     this.#filesSeenThisTurn = true
     setImmediate(() => {
       this.#filesSeenThisTurn = false
     })
+    return this.#connection
   }
 
-  /** Whoever writes holds the writer's lock from the first step on: of two that look at once, one finds what the other wrote. */
-  protected override run<T>(purpose: Purpose, steps: () => Steps<T>): T {
-    return guarded(this.#path, () => {
-      this.#requireFile()
-      const transaction = this.#db.transaction(() => this.#drive(steps()))
-      if (purpose === 'read') return transaction.deferred()
-      const made = transaction.immediate()
-      // data_version does not move for one's own changes.
-      if (purpose === 'change') this.#records.clear()
-      return made
-    })
+  /** Opens what lies at the path now, once it has stayed as it is for a while: until then it may still be written. */
+  #reopened(disturbed: string): SqliteConnection {
+    if (this.#connection.replaced()) this.#connection.makeRoom()
+    if (this.#connection.open) throw this.#disturbance(disturbed)
+    const stamp = stampOf(this.#path)
+    if (stamp === undefined) throw this.#disturbance(this.#path)
+    const now = this.#options.clock()
+    const { sinceMs } =
+      this.#arriving?.stamp === stamp && this.#arriving.sinceMs <= now ? this.#arriving : { sinceMs: now }
+    this.#arriving = { stamp, sinceMs }
+    if (now - sinceMs < STORE_FILE_SETTLE_MS) {
+      const then = 'it is opened as soon as it stays as it is'
+      throw new StoreFailure('missing', `${this.#path}: another file was put in place of the admin store; ${then}`)
+    }
+    // One that cannot be used is tried again after the same while.
+    this.#arriving = undefined
+    const opened = reopenDatabase(this.#path, this.#options.busyTimeoutMs)
+    if (!opened.ok) throw new StoreFailure(opened.error.kind, opened.error.message)
+    this.#interrupted()
+    return this.#connectTo(opened.value)
   }
 
-  #drive<T>(steps: Steps<T>): T {
-    let step = steps.next()
-    while (step.done !== true) step = steps.next(this.#execute(step.value))
-    return step.value
-  }
-
-  #execute({ sql, params }: StoreStatement): readonly unknown[] {
-    const statement = this.#prepared(sql)
-    if (statement.reader) return statement.all(...params)
-    statement.run(...params)
-    return []
-  }
-
-  #prepared(sql: string): Statement<unknown[], unknown> {
-    const known = this.#statements.get(sql)
-    if (known !== undefined) return known
-    const statement = this.#db.prepare<unknown[], unknown>(sql)
-    if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear()
-    this.#statements.set(sql, statement)
-    return statement
+  #disturbance(file: string): StoreFailure {
+    const remedy =
+      file === this.#path ? 'put it in place again, or a backup of it' : 'put a backup in place, or restart'
+    return new StoreFailure('missing', `${file}: this file of the admin store was removed or replaced: ${remedy}`)
   }
 
   /** Every process reads the numbers anew. */
@@ -160,7 +140,7 @@ export class SqliteAdminStore extends OperatedStore {
 
   #versions(): StoreVersions {
     const versions = this.run('read', readVersions)
-    if (versions === undefined) throw this.#versionLost()
+    if (versions === undefined) throw this.#connection.versionLost()
     return versions
   }
 
@@ -184,16 +164,22 @@ export class SqliteAdminStore extends OperatedStore {
 
   override async close(): Promise<void> {
     this.#watch.close()
-    if (!this.#db.open) return
+    if (this.#closed) return
     try {
       await this.writeLastUsed()
     } catch (error) {
       // A use that cannot be noted is no reason to keep the file open.
       if (!(error instanceof StoreFailure)) throw error
     } finally {
-      // The last to close copies the WAL it knows into the file, and one that was removed would undo what others wrote
-      // since. So the connection is left open, for the process to end with it.
-      if (this.#files.disturbed() === undefined) this.#db.close()
+      this.#closed = true
+      this.#filesSeenThisTurn = false
+      this.#connection.close()
     }
   }
+}
+
+/** Which file it is, how long, and when it was last written. */
+function stampOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeMs}`
 }

@@ -16,7 +16,7 @@ export function* applyPolicy(
 ): Change<StoredPolicy> {
   const fault = nameFault('policy', name, POLICY_NAME) ?? documentFault(document)
   if (fault !== undefined) return fail(fault)
-  const version = ((yield* findPolicy(name))?.version ?? 0) + 1
+  const version = yield* nextNumber(name)
   yield* run(
     'INSERT INTO policies (name, version, document, author, applied_at) VALUES (?, ?, ?, ?, ?)',
     name,
@@ -29,6 +29,20 @@ export function* applyPolicy(
   const value = { name, version, document, author: author.name, appliedAt: nowMs }
   const detail = { version, confirmed: [...known.keys()].join(', ') }
   return ok({ value, entry: { action: 'policy.apply', target: name, detail } })
+}
+
+/** Numbers go on where a policy was deleted and made again: entries of both name versions by them. */
+function* nextNumber(name: string): Steps<number> {
+  const kept = yield* first<{ readonly highest: number }>('SELECT highest FROM policy_numbers WHERE name = ?', name)
+  const newest = yield* findPolicy(name)
+  // An older program that still runs on this store keeps no highest number.
+  const number = Math.max(kept?.highest ?? 0, newest?.version ?? 0) + 1
+  yield* run(
+    'INSERT INTO policy_numbers (name, highest) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET highest = excluded.highest',
+    name,
+    number,
+  )
+  return number
 }
 
 /** The first confirmation stands: an instance that loads later must not accept what changed in between. */

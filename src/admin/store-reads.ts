@@ -27,7 +27,7 @@ import { all, first, type Steps } from './store-steps.js'
 /** A store without its numbers is damaged: `undefined`. */
 export function* readVersions(): Steps<StoreVersions | undefined> {
   const rows = yield* all<{ readonly name: string; readonly value: number }>(
-    "SELECT name, value FROM settings WHERE name IN ('version', 'reload')",
+    "SELECT name, value FROM settings WHERE name IN ('version', 'reload', 'mark')",
   )
   return versionsOf(rows)
 }
@@ -36,8 +36,19 @@ export function versionsOf(
   rows: readonly { readonly name: string; readonly value: number }[],
 ): StoreVersions | undefined {
   const numberOf = (wanted: string) => rows.find(({ name }) => name === wanted)?.value
-  const [change, reload] = [numberOf('version'), numberOf('reload')]
-  return change === undefined || reload === undefined ? undefined : { change, reload }
+  const [change, reload, mark] = [numberOf('version'), numberOf('reload'), numberOf('mark')]
+  return change === undefined || reload === undefined || mark === undefined ? undefined : { change, reload, mark }
+}
+
+/** Nothing has changed between the two. */
+export function sameVersions(a: StoreVersions, b: StoreVersions): boolean {
+  return a.change === b.change && a.reload === b.reload && a.mark === b.mark
+}
+
+/** What was read last cannot have come after this by changes alone: another state was put in its place, such as a backup. */
+export function wentBack(last: StoreVersions, now: StoreVersions): boolean {
+  if (now.change < last.change || now.reload < last.reload) return true
+  return now.change === last.change && now.reload === last.reload && now.mark !== last.mark
 }
 
 export function* listRoles(): Steps<readonly ListedRole[]> {

@@ -8,6 +8,8 @@ import { ANONYMOUS, CLAIM_NAME, type NameRule } from './names.js'
 /** What every admin store refuses, whatever keeps its rows. */
 
 const DAY_MS = 86_400_000
+/** A row filter compares claims with columns, and no database has such text in one. */
+const UNSTORABLE = /\0|\p{Cs}/u
 
 export function refuse(code: StoreRefusal['code'], message: string): Result<never, StoreRefusal> {
   return fail({ code, message })
@@ -46,6 +48,9 @@ export function claimsFault(claims: ReadonlyMap<string, ClaimValue>): StoreRefus
     for (const item of items) {
       if (typeof item === 'string' && item.length > CLAIM_CHARS_MAX) {
         return invalid(`claim ${name}: expected at most ${CLAIM_CHARS_MAX} characters`)
+      }
+      if (typeof item === 'string' && UNSTORABLE.test(item)) {
+        return invalid(`claim ${name}: expected text without NUL and without halves of surrogate pairs`)
       }
       if (
         typeof item === 'number' &&

@@ -65,6 +65,13 @@ export type Change<T> = Steps<Result<Made<T>, StoreRefusal>>
 /** The numbers that every instance watches. */
 export type Version = 'version' | 'reload'
 
+const MARK_BYTES = 6
+
+/** A safe integer. */
+function markOf(bytes: Uint8Array): number {
+  return Buffer.from(bytes).readUIntBE(0, MARK_BYTES)
+}
+
 /** Runs a change, and writes what the trail is to be told of it and that something changed. Says whether something did. */
 export function* recorded<T>(
   change: Change<T>,
@@ -89,5 +96,6 @@ export function* recorded<T>(
     JSON.stringify(entry.detail ?? {}),
   )
   yield* run('UPDATE settings SET value = value + 1 WHERE name = ?', moves)
+  yield* run("UPDATE settings SET value = ? WHERE name = 'mark'", markOf(randomBytes(MARK_BYTES)))
   return { outcome, changed: true }
 }

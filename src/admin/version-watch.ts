@@ -1,4 +1,5 @@
 import { type MaybePromise, StoreFailure, type StoreVersions } from './admin-store.js'
+import { sameVersions } from './store-reads.js'
 
 /** Looks at the store's numbers again and again while somebody watches, and tells all of them when one has moved. */
 export class VersionWatch {
@@ -66,7 +67,7 @@ export class VersionWatch {
 
   #tell(now: StoreVersions): void {
     for (const [watcher, told] of [...this.#watchers]) {
-      if (told?.change === now.change && told.reload === now.reload) continue
+      if (told !== undefined && sameVersions(told, now)) continue
       this.#watchers.set(watcher, now)
       watcher()
     }

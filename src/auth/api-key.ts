@@ -33,6 +33,13 @@ export function parseKey(text: string): ParsedKey | undefined {
   return keyId === undefined || secret === undefined ? undefined : { keyId, secret }
 }
 
+const KEYS_WITHIN = /rk_([a-z0-9]{12})_[A-Za-z0-9_-]*/g
+
+/** A text in which no key is whole, for entries: somebody may have put one where a name was expected. */
+export function withoutSecrets(text: string): string {
+  return parseKey(text)?.keyId ?? text.replace(KEYS_WITHIN, 'rk_$1_***')
+}
+
 export function generateKey(randomBytes: RandomBytes): GeneratedKey {
   const keyId = randomKeyId(randomBytes)
   const secret = Buffer.from(randomBytes(SECRET_BYTES)).toString('base64url')

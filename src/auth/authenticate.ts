@@ -16,6 +16,11 @@ export interface AuthenticatorOptions {
   /** Unix milliseconds. */
   readonly clock: () => number
   readonly observe: Observe
+  /**
+   * What has to settle before a call may be judged by what is served, after the store could not be read for a while; undefined: nothing.
+   * Rejects with `StoreFailure`.
+   */
+  readonly compared: () => Promise<void> | undefined
 }
 
 export interface Authenticator {
@@ -23,7 +28,7 @@ export interface Authenticator {
    * Who is calling, judged by the admin store as it is now. `connectorId` decides which bindings count. Errors: AUTH_MISSING
    * without a bearer key; AUTH_INVALID with one text for unknown, wrong, revoked, expired and disabled (the `reason` tells
    * them apart); RATE_LIMITED for an invalid attempt after too many from `clientAddress`; AUTH_UNAVAILABLE when the store
-   * cannot be read. A valid key is never limited. A promise only where the store has to be waited for.
+   * cannot be read, which is so for anonymous callers too: nobody knows then by which policy to judge them. A valid key is never limited. A promise only where the store has to be waited for.
    */
   authenticate(
     authorizationHeader: string | undefined,
@@ -93,10 +98,24 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
+  /** Behind the look-up, which is what notices that the store was away. */
+  function whenCompared(found: Result<Identity, GatewayError>): MaybePromise<Result<Identity, GatewayError>> {
+    const compared = found.ok ? options.compared() : undefined
+    return compared === undefined
+      ? found
+      : compared.then(
+          () => found,
+          (error: unknown) => unavailable(error, observe),
+        )
+  }
+
   return {
     authenticate(authorizationHeader, connectorId, clientAddress) {
-      if (!options.authEnabled) return ok(anonymous)
-      return withRecord(authorizationHeader, clientAddress, (record) => identities.identityOf(record, connectorId))
+      if (!options.authEnabled) return whenCompared(ok(anonymous))
+      const found = withRecord(authorizationHeader, clientAddress, (record) =>
+        identities.identityOf(record, connectorId),
+      )
+      return found instanceof Promise ? found.then(whenCompared) : whenCompared(found)
     },
     identify(authorizationHeader, clientAddress) {
       return withRecord(authorizationHeader, clientAddress, (record) => record)

@@ -14,7 +14,7 @@ export function administer<O>(
   input: unknown,
   show: (done: O) => readonly string[],
 ): Promise<CommandResult> {
-  return withStore(surroundings, async (store, loaded) => {
+  return withStore(surroundings, operation.changes ? 'changes' : 'reads', async (store, loaded) => {
     const done = await operation.run(contextOf(surroundings, store, loaded), input)
     if (done.ok) return ok({ lines: show(done.value), json: done.value })
     const { message, details = [message] } = done.error

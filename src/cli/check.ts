@@ -22,6 +22,7 @@ import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
 import { schemasOf, withQualifiedNames } from '../policy/qualified-names.js'
 import { withVars } from '../policy/vars.js'
 import { encodeTools } from '../tools/generate-tools.js'
+import { refusalText } from './command.js'
 
 export interface CheckOptions {
   readonly config: string
@@ -75,21 +76,14 @@ const CONNECTORS_AT_ONCE = 16
  */
 export async function check(options: CheckOptions): Promise<number> {
   const loaded = loadConfig({ file: options.config, env: process.env })
-  if (!loaded.ok) {
-    const faults = loaded.error.map(faultText)
-    if (options.json) process.stdout.write(`${JSON.stringify({ ok: false, faults })}\n`)
-    else for (const fault of faults) process.stderr.write(`runku: ${fault}\n`)
-    return 1
-  }
+  if (!loaded.ok) return unchecked(loaded.error.map(faultText), options.json)
   const opened = await openAdminStore(loaded.value.config.adminStore, {
     clock: Date.now,
     randomBytes,
     busyTimeoutMs: ADMIN_COMMAND_BUSY_TIMEOUT_MS,
+    whereNone: 'refuse',
   })
-  if (!opened.ok) {
-    process.stderr.write(`runku: ${opened.error}\n`)
-    return 1
-  }
+  if (!opened.ok) return unchecked([opened.error], options.json)
   const store = opened.value
   let reports: readonly ConnectorReport[]
   try {
@@ -97,8 +91,7 @@ export async function check(options: CheckOptions): Promise<number> {
     reports = await reportAll(set, await readPolicies(set, store))
   } catch (error) {
     if (!(error instanceof StoreFailure)) throw error
-    process.stderr.write(`runku: ${error.message}\n`)
-    return 1
+    return unchecked([error.message], options.json)
   } finally {
     await store.close()
   }
@@ -107,6 +100,13 @@ export async function check(options: CheckOptions): Promise<number> {
     process.stdout.write(`${JSON.stringify({ ok: broken.length === 0, broken, connectors: reports })}\n`)
   else process.stdout.write(allText(reports, broken))
   return broken.length === 0 ? 0 : 1
+}
+
+/** What keeps anything from being checked is a finding too: with `--json` it stands where findings do. */
+function unchecked(faults: readonly string[], json: boolean): number {
+  if (json) process.stdout.write(`${JSON.stringify({ ok: false, faults })}\n`)
+  else process.stderr.write(refusalText(faults, json))
+  return 1
 }
 
 function isWell({ serves, problems }: ConnectorReport): boolean {

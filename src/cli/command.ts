@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly randomBytes: RandomBytes
   /** Who changes the store, such as `cli:anna`. */
   readonly author: string
+  /** Told, in a sentence, what was done on the way that nobody asked for by name. */
+  readonly note: (text: string) => void
 }
 
 /** What a command did: lines for a person, and the same as data for `--json`. */
@@ -36,6 +38,18 @@ export function refused(...lines: readonly string[]): Result<never, Refusal> {
   return fail({ lines })
 }
 
+/** What the standard error is told of a refusal and of what was done on the way to it: a line each, or with `--json` one object. */
+export function refusalText(reasons: readonly string[], json: boolean, notes: readonly string[] = []): string {
+  if (!json) return [...notes, ...reasons].map((line) => `runku: ${line}\n`).join('')
+  return `${JSON.stringify({ error: { messages: reasons }, ...(notes.length === 0 ? {} : { notes }) })}\n`
+}
+
+/** What the standard error is told, besides the result, of what was done on the way to it. */
+export function notesText(notes: readonly string[], json: boolean): string {
+  if (notes.length === 0) return ''
+  return json ? `${JSON.stringify({ notes })}\n` : notes.map((line) => `runku: ${line}\n`).join('')
+}
+
 export function storeRefused(refusal: StoreRefusal): Result<never, Refusal> {
   return refused(refusal.message)
 }
@@ -46,24 +60,31 @@ export function readConfig(surroundings: Surroundings): Result<LoadedConfig, Ref
   return loaded.ok ? loaded : refused(...loaded.error.map(faultText))
 }
 
-/** Runs a command on the configured admin store, made or migrated as needed, and closes it. */
+/** Whether a command only reads: then it makes no store where there is none, since what it would show is nowhere. */
+export type StoreUse = 'reads' | 'changes'
+
+/** Runs a command on the configured admin store, migrated as needed and made for one that changes it, and closes it. */
 export async function withStore(
   surroundings: Surroundings,
+  use: StoreUse,
   run: (store: AdminStore, loaded: LoadedConfig) => CommandResult | Promise<CommandResult>,
 ): Promise<CommandResult> {
   const loaded = readConfig(surroundings)
-  return loaded.ok ? onStore(surroundings, loaded.value, (store) => run(store, loaded.value)) : loaded
+  return loaded.ok ? onStore(surroundings, loaded.value, use, (store) => run(store, loaded.value)) : loaded
 }
 
 export async function onStore(
   surroundings: Surroundings,
   loaded: LoadedConfig,
+  use: StoreUse,
   run: (store: AdminStore) => CommandResult | Promise<CommandResult>,
 ): Promise<CommandResult> {
   const opened = await openAdminStore(loaded.config.adminStore, {
     clock: surroundings.clock,
     randomBytes: surroundings.randomBytes,
     busyTimeoutMs: ADMIN_COMMAND_BUSY_TIMEOUT_MS,
+    whereNone: use === 'reads' ? 'refuse' : 'create',
+    created: (place) => surroundings.note(`created the admin store ${place}`),
   })
   if (!opened.ok) return refused(opened.error)
   try {

@@ -68,7 +68,7 @@ export async function removeConnector(surroundings: Surroundings, id: string, ye
 
 /** `runku reload` */
 export function reload(surroundings: Surroundings): Promise<CommandResult> {
-  return administer(surroundings, CONNECTOR_OPERATIONS['reload.request'], {}, () => [
+  return administer(surroundings, CONNECTOR_OPERATIONS['reload.request'], { wait: false }, () => [
     'Asked every gateway of this store to read its configuration and its catalogs again.',
   ])
 }

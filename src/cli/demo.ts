@@ -15,6 +15,7 @@ import { embeddedBinaries, startThrowawayPostgres, type ThrowawayPostgres } from
 import { Gateway } from '../gateway.js'
 import { createLog } from '../observe/log.js'
 import { parsePolicy } from '../policy/policy-document.js'
+import { refusalText } from './command.js'
 import { untilSignalled } from './signals.js'
 
 export interface DemoOptions {
@@ -53,7 +54,8 @@ export async function demo(options: DemoOptions): Promise<number> {
     await signalled
     return 0
   } catch (error) {
-    process.stderr.write(`runku: the demo did not start: ${error instanceof Error ? error.message : String(error)}\n`)
+    const reason = error instanceof Error ? error.message : String(error)
+    process.stderr.write(refusalText([`the demo did not start: ${reason}`], options.json))
     return 1
   } finally {
     await gateway?.stop()

@@ -37,7 +37,7 @@ function writeExample(configFile: string): string | undefined {
 async function makeStore(surroundings: Surroundings): Promise<CommandResult> {
   const loaded = readConfig(surroundings)
   if (!loaded.ok) return loaded
-  return onStore(surroundings, loaded.value, async (store) => {
+  return onStore({ ...surroundings, note: () => {} }, loaded.value, 'changes', async (store) => {
     const { place } = store
     const changes = store.changes({ name: surroundings.author })
     const identity = await changes.createIdentity(ADMIN, [ADMIN], new Map())

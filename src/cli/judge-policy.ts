@@ -21,6 +21,8 @@ export interface PolicyGiven {
   readonly partial?: boolean
   /** Only this one, whichever policy it uses. */
   readonly connector?: string
+  /** Nothing is stored, so that there is nothing to advise of applying it without a database. */
+  readonly asked?: true
 }
 
 export interface JudgedByCatalogs extends JudgedPolicy {
@@ -49,7 +51,7 @@ export async function judgePolicy(
   if (!users.ok) return users
   const met = await compared(document, tree, users.value)
   const refusing = met.findings.filter(({ severity }) => severity === 'error').map(findingText)
-  const away = given.partial === true ? [] : met.unreached.map(unreachedText)
+  const away = given.partial === true ? [] : met.unreached.map((each) => unreachedText(each, given))
   if (refusing.length + away.length > 0) return invalid([...refusing, ...away])
   const findings = [...named, ...met.findings, ...met.unreached.map(unconfirmed)]
   const unreached = met.unreached.map(({ connector }) => connector)
@@ -63,7 +65,7 @@ function invalid(details: readonly string[]): Result<never, OperationRefusal> {
 /** The connectors to ask. One that uses the policy and has a faulty configuration refuses: nobody could say what it would serve. */
 function usersOf(
   { connectors, faults }: ConnectorSet,
-  { name, connector }: PolicyGiven,
+  { name, connector, asked }: PolicyGiven,
 ): Result<ConnectorSet['connectors'], OperationRefusal> {
   const isUser = (each: { readonly id: string; readonly policy: string }) =>
     connector === undefined ? each.policy === name : each.id === connector
@@ -84,9 +86,8 @@ function usersOf(
     all.map(({ policy }) => policy),
   )
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`
-  return invalid([
-    `no connector uses a policy "${name}", so there is no database to check it against; --offline applies it all the same.${hint}`,
-  ])
+  const advice = asked === true ? '.' : '; --offline applies it all the same.'
+  return invalid([`no connector uses a policy "${name}", so there is no database to check it against${advice}${hint}`])
 }
 
 interface Compared {
@@ -117,8 +118,12 @@ async function compared(
   return { findings, known, unreached }
 }
 
-function unreachedText({ connector, reason }: { readonly connector: string; readonly reason: string }): string {
-  return `the catalog of connector "${connector}" cannot be read: ${reason}; --partial applies without this one, --offline without any`
+function unreachedText(
+  { connector, reason }: { readonly connector: string; readonly reason: string },
+  { asked }: PolicyGiven,
+): string {
+  const advice = asked === true ? '' : '; --partial applies without this one, --offline without any'
+  return `the catalog of connector "${connector}" cannot be read: ${reason}${advice}`
 }
 
 function unconfirmed({

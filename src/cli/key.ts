@@ -1,6 +1,8 @@
 import { ACCESS_OPERATIONS } from '../admin/operations-access.js'
+import { withoutSecrets } from '../auth/api-key.js'
 import { administer } from './administer.js'
 import { type CommandResult, type Surroundings, table } from './command.js'
+import { confirmed } from './confirm.js'
 
 /** `runku key create <identity> [--expires 90d]`: prints the key, this once. */
 export function createKey(
@@ -16,8 +18,11 @@ export function createKey(
   ])
 }
 
-/** `runku key revoke <keyid>`: effective with the next request, on every running gateway. A whole key is taken too. */
-export function revokeKey(surroundings: Surroundings, keyIdOrKey: string): Promise<CommandResult> {
+/** `runku key revoke <keyid> [--yes]`: effective with the next request, on every running gateway. A whole key is taken too. */
+export async function revokeKey(surroundings: Surroundings, keyIdOrKey: string, yes: boolean): Promise<CommandResult> {
+  // The question goes to a terminal, where a secret has no place.
+  const asked = await confirmed(`ends the key ${withoutSecrets(keyIdOrKey)} for good`, yes)
+  if (!asked.ok) return asked
   return administer(surroundings, ACCESS_OPERATIONS['key.revoke'], { key_id: keyIdOrKey }, ({ key_id }) => [
     `Revoked the key ${key_id}.`,
   ])

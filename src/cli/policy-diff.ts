@@ -42,14 +42,18 @@ interface Compared {
  * whom, on each connector that uses the policy.
  */
 export function diffPolicy(surroundings: Surroundings, given: DiffArguments): Promise<CommandResult> {
-  return withStore(surroundings, async (store, loaded) => {
+  return withStore(surroundings, 'reads', async (store, loaded) => {
     const sides = await comparedSides(store, given)
     if (!sides.ok) return sides
     const [before, after] = sides.value
     const set = allConnectors(loaded, await store.listConnectors(), surroundings.env)
     const users = set.connectors.filter(({ policy }) => policy === given.name)
-    if (users.length === 0)
-      return refused(`no connector uses a policy "${given.name}", so there is no database to compare by`)
+    if (users.length === 0) {
+      const used = [...set.connectors, ...set.faults].map(({ policy }) => policy)
+      const near = nearest(given.name, used)
+      const hint = near === undefined ? '' : `; did you mean "${near}"?`
+      return refused(`no connector uses a policy "${given.name}", so there is no database to compare by${hint}`)
+    }
     const catalogs = await readCatalogs(users)
     const away = catalogs.flatMap(({ connector, schema }) =>
       schema.ok ? [] : [`the catalog of connector "${connector.id}" cannot be read: ${schema.error}`],
@@ -74,7 +78,8 @@ export function diffPolicy(surroundings: Surroundings, given: DiffArguments): Pr
 
 /**
  * Callers that the store does not have: whoever comes while authentication is off, and identities that only a document names, such as those of
- * tokens. The roles of these are not known here, so that they are taken to have every one.
+ * tokens. The roles of these are not known here, so that they are taken to have every one, and where their own settings differ each by itself
+ * too: beside all the others one role may hide what a setting does.
  */
 function strangers(
   { config: { auth } }: LoadedConfig,
@@ -86,7 +91,11 @@ function strangers(
   for (const { name } of known) names.delete(name)
   const roles = [...new Set(documents.flatMap((document) => Object.keys(document.roles)))].sort()
   const anonymous = auth.enabled ? [] : [{ name: ANONYMOUS, roles: [...new Set(auth.anonymousRoles)].sort() }]
-  return [...anonymous, ...[...names].map((name) => ({ name, roles }))]
+  const unknown = [...names].flatMap((name) => {
+    const [old, young] = documents.map((document) => JSON.stringify(document.identities[name]))
+    return [{ name, roles }, ...(old === young ? [] : roles.map((role) => ({ name, roles: [role] })))]
+  })
+  return [...anonymous, ...unknown]
 }
 
 interface ConnectorChanges {

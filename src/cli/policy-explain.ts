@@ -22,12 +22,16 @@ export interface ExplainArguments {
 export function explainPolicy(surroundings: Surroundings, given: ExplainArguments): Promise<CommandResult> {
   const args = readArguments(given.args)
   if (!args.ok) return Promise.resolve(args)
-  return withStore(surroundings, async (store, loaded) => {
+  return withStore(surroundings, 'reads', async (store, loaded) => {
     const connector = await theConnector(surroundings, store, loaded, given.connector)
     if (!connector.ok) return connector
     const { id, policy } = connector.value
     const identity = await identityOn(store, loaded, given.identity, id)
     if (!identity.ok) return identity
+    if ((await store.findPolicy(policy)) === undefined)
+      return refused(
+        `connector "${id}" uses the policy "${policy}", which nobody has applied: it serves nothing to anybody`,
+      )
     const stored = await versionSide(store, policy, undefined)
     if (!stored.ok) return stored
     const [catalog] = await readCatalogs([connector.value])

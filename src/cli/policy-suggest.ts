@@ -14,7 +14,7 @@ export interface SuggestArguments {
 
 /** `runku policy suggest <connector> [--out file]`: drafts a policy from the connector's catalog. Nothing is stored. */
 export function suggestedPolicy(surroundings: Surroundings, given: SuggestArguments): Promise<CommandResult> {
-  return withStore(surroundings, async (store, loaded) => {
+  return withStore(surroundings, 'reads', async (store, loaded) => {
     const connector = await theConnector(surroundings, store, loaded, given.connector)
     if (!connector.ok) return connector
     const { id, policy, schemas } = connector.value

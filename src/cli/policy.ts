@@ -4,6 +4,7 @@ import { accessText } from '../config/files.js'
 import { POLICY_TEXT_CHARS_MAX } from '../core/limits.js'
 import { ok, type Result } from '../core/result.js'
 import { parsePolicyText, policyFaultText } from '../policy/policy-document.js'
+import { misspeltVariables } from '../policy/vars.js'
 import { administer } from './administer.js'
 import {
   type CommandResult,
@@ -33,7 +34,7 @@ export interface ApplyArguments {
 export async function applyPolicy(surroundings: Surroundings, given: ApplyArguments): Promise<CommandResult> {
   const text = readDocument(given.file)
   if (!text.ok) return text
-  return withStore(surroundings, async (store, loaded) => {
+  return withStore(surroundings, 'changes', async (store, loaded) => {
     const judged = await judgePolicy(surroundings, store, loaded, { ...given, text: text.value })
     if (!judged.ok) return refusedIn(given.file, judged.error)
     const { json, known, findings, compared, unreached } = judged.value
@@ -67,11 +68,12 @@ export async function validatePolicy(surroundings: Surroundings, given: Validate
   if (!text.ok) return text
   if (name !== undefined && connector !== undefined) return refused('expected --name or --connector, not both')
   if (name === undefined && connector === undefined) return validateAlone(file, text.value)
-  return withStore(surroundings, async (store, loaded) => {
+  return withStore(surroundings, 'reads', async (store, loaded) => {
     const asked = {
       name: name ?? '',
       text: text.value,
       offline: false,
+      asked: true as const,
       ...(connector === undefined ? {} : { connector }),
     }
     const judged = await judgePolicy(surroundings, store, loaded, asked)
@@ -86,8 +88,13 @@ export async function validatePolicy(surroundings: Surroundings, given: Validate
 function validateAlone(file: string, text: string): CommandResult {
   const parsed = parsePolicyText(text)
   if (!parsed.ok) return refused(...parsed.error.map((fault) => `${file}: ${policyFaultText(fault)}`))
+  const { document, tree } = parsed.value
+  const findings = misspeltVariables(document).map(({ severity, path, text: said }) => {
+    return { severity, line: tree.lineOf(path), text: said }
+  })
   const line = `${file} is a policy. It was not checked against a database: see --connector and --name.`
-  return ok({ lines: [line], json: { file, compared: [], findings: [] } })
+  const lines = findings.map((finding) => `${file}: ${findingText({ connector: undefined, ...finding })}`)
+  return ok({ lines: [...lines, line], json: { file, compared: [], findings } })
 }
 
 function refusedIn(file: string, { message, details = [message] }: { message: string; details?: readonly string[] }) {

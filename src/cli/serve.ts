@@ -1,6 +1,7 @@
 import { faultText, loadConfig } from '../config/config.js'
 import { Gateway } from '../gateway.js'
 import { createLog } from '../observe/log.js'
+import { refusalText } from './command.js'
 import { untilSignalled } from './signals.js'
 
 export interface ServeOptions {
@@ -12,7 +13,7 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<number> {
   const loaded = loadConfig({ file: options.config, env: process.env })
   if (!loaded.ok) {
-    for (const fault of loaded.error) process.stderr.write(`runku: ${faultText(fault)}\n`)
+    process.stderr.write(refusalText(loaded.error.map(faultText), options.json))
     return 1
   }
   const { observe } = createLog('info')
@@ -21,7 +22,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const signalled = untilSignalled(() => void gateway?.reload('signal'))
   const started = await Gateway.start(loaded.value, observe, process.env)
   if (!started.ok) {
-    process.stderr.write(`runku: ${started.error}\n`)
+    process.stderr.write(refusalText([started.error], options.json))
     return 1
   }
   gateway = started.value

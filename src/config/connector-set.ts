@@ -142,6 +142,13 @@ export function storedCandidate(
     const message = `expected ${stored.id}, the id under which it is stored`
     return faulty(stored.id, origin, [source.locate({ path: ['id'], message })])
   }
+  const unnamed = complaints(connectorSchema.pick({ id: true }).loose(), source.value, [])
+  if (unnamed.length > 0)
+    return faulty(
+      stored.id,
+      origin,
+      unnamed.map((item) => source.locate(item)),
+    )
   return candidateOf(source.value, { source, at: [], origin, folder })
 }
 

@@ -87,6 +87,9 @@ export const BACKOFF_MIN_MS = 250
 export const BACKOFF_MAX_MS = 30_000
 /** When a reload whose admin store failed is tried again; the pause then grows to the same ceiling. */
 export const RELOAD_RETRY_MIN_MS = 500
+
+/** How long an administrator who asks for a reload is kept waiting for what comes of it. The reload itself goes on. */
+export const RELOAD_ANSWER_MAX_MS = 120_000
 export const DRAIN_DEADLINE_MS = 25_000
 /** A signal to end that comes this soon after another is the same request, delivered twice. */
 export const SIGNAL_ECHO_MS = 1_000
@@ -208,9 +211,15 @@ export const TOOLS_WARNED_ABOVE = 40
 export const STORE_WATCH_INTERVAL_MS = 250
 /** How long authentication waits for a store across the network before it refuses. */
 export const STORE_READ_TIMEOUT_MS = 2_000
+/** How long a file that was put in the place of a store must stay as it is before it counts as whole. */
+export const STORE_FILE_SETTLE_MS = 100
 
 /** Largest body of an administrative request: a whole policy, escaped. */
 export const ADMIN_BODY_BYTES_MAX = 8_388_608
+/** The object around a document, and the document itself. */
+export const ADMIN_JSON_DEPTH_MAX = JSON_DEPTH_MAX + 1
+/** Longest name, id or other short text of an administrative request; each kind of name has a rule of its own as well. */
+export const ADMIN_TEXT_CHARS_MAX = 256
 
 /** Members of `detail` in one entry. */
 export const AUDIT_DETAILS_MAX = 20

@@ -155,7 +155,7 @@ export interface Index {
   readonly partial: boolean
 }
 
-/** That an object, when it runs, reads a table or view: as far as the catalog tells, itself or through views that it reads. */
+/** That an object, when it runs, reads a table or view: as far as the catalog tells, itself or through views that it reads and routines that it calls. */
 export interface TableRead {
   readonly table: TableRef
   /** `all`: whole rows, or columns that nobody can tell apart. Otherwise by name; none where rows are only counted. */
@@ -190,6 +190,8 @@ export interface Table {
   readonly updateReadBack?: 'by_key'
   /** Of a view: what it reads, by schema and name. Absent where the catalog does not tell, or does not tell this login. */
   readonly reads?: readonly TableRead[]
+  /** Present where it may read more than that: something that it calls runs text of its own making, or cannot be looked into. */
+  readonly readsUnsure?: true
 }
 
 export interface RoutineParameter {
@@ -233,6 +235,8 @@ export interface Routine {
   readonly result: RoutineResult
   /** What its body reads, as far as its words tell. Absent as for a view. */
   readonly reads?: readonly TableRead[]
+  /** As of a view. */
+  readonly readsUnsure?: true
 }
 
 export type EngineName = 'postgres' | 'mysql' | 'sqlserver'

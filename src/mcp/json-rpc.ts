@@ -1,7 +1,8 @@
-import { isUtf8 } from 'node:buffer'
+import { unreachable } from '../core/assert.js'
 import { type GatewayError, gatewayError } from '../core/errors.js'
 import { BATCH_MESSAGES_MAX, JSON_DEPTH_MAX, REQUEST_ID_CHARS_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
+import { readJson } from '../http/json-text.js'
 
 export type RequestId = string | number
 export type Params = Readonly<Record<string, unknown>>
@@ -26,40 +27,18 @@ export interface ParsedBody {
   readonly batch: boolean
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** Whether brackets outside strings nest deeper than allowed. Bytes that are not JSON are left to the parser. */
-function nestsTooDeep(bytes: Uint8Array): boolean {
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]
-    if (inString) {
-      if (byte === BACKSLASH) i++
-      else if (byte === QUOTE) inString = false
-    } else if (byte === QUOTE) {
-      inString = true
-    } else if (byte === 0x7b || byte === 0x5b) {
-      depth += 1
-      if (depth > JSON_DEPTH_MAX) return true
-    } else if (byte === 0x7d || byte === 0x5d) {
-      depth -= 1
-    }
-  }
-  return false
-}
-
 function parseJson(bytes: Uint8Array): Result<unknown, GatewayError> {
-  if (!isUtf8(bytes)) return fail(gatewayError('PROTOCOL_PARSE', { expected: 'UTF-8' }))
-  if (nestsTooDeep(bytes)) {
-    return fail(gatewayError('PROTOCOL_REQUEST', { expected: `JSON at most ${JSON_DEPTH_MAX} levels deep` }))
-  }
-  try {
-    return ok(JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')))
-  } catch {
-    // The parser's message quotes the body, which is nobody's business but the sender's.
-    return fail(gatewayError('PROTOCOL_PARSE'))
+  const read = readJson(bytes, JSON_DEPTH_MAX)
+  if (read.ok) return ok(read.value.value)
+  switch (read.error) {
+    case 'encoding':
+      return fail(gatewayError('PROTOCOL_PARSE', { expected: 'UTF-8' }))
+    case 'depth':
+      return fail(gatewayError('PROTOCOL_REQUEST', { expected: `JSON at most ${JSON_DEPTH_MAX} levels deep` }))
+    case 'syntax':
+      return fail(gatewayError('PROTOCOL_PARSE'))
+    default:
+      return unreachable(read.error)
   }
 }
 

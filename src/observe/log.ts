@@ -15,6 +15,7 @@ const LEVELS: Readonly<Record<Observation['kind'], Level>> = {
   'call.failed': 'error',
   'driver.connection_lost': 'warn',
   'auth.store_failed': 'error',
+  'store.created': 'info',
   'audit.unavailable': 'error',
   'audit.available': 'info',
   'audit.stdout_closed': 'error',

@@ -37,6 +37,8 @@ export type Observation =
     }
   | { readonly kind: 'driver.connection_lost'; readonly connector: string; readonly detail: string }
   | { readonly kind: 'auth.store_failed'; readonly detail: string }
+  /** There was no admin store at this place, and one was made. */
+  | { readonly kind: 'store.created'; readonly place: string }
   | { readonly kind: 'audit.unavailable'; readonly detail: string }
   | { readonly kind: 'audit.available' }
   | { readonly kind: 'audit.stdout_closed'; readonly detail: string }

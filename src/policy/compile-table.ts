@@ -127,16 +127,23 @@ function confirmedColumns(
     findings.warn({ kind: 'table_changed', table: name, text })
     return table.columns.map(() => false)
   }
-  const before = new Map(known.get(name)?.columns.map(([column, ...identity]) => [column, identity]))
+  const columnsBefore = known.get(name)?.columns ?? []
+  const before = new Map(columnsBefore.map(([column, ...identity]) => [column, identity]))
+  const formerById = new Map(columnsBefore.map(([column, id]) => [id, column]))
+  const idByName = new Map<string, number>(table.columns.map((column) => [column.name, column.catalogId]))
   return table.columns.map((column) => {
     const [catalogId, native] = before.get(column.name) ?? []
     if (catalogId === column.catalogId && native === column.type.native) return true
+    const former = formerById.get(column.catalogId)
+    const swapped = catalogId !== undefined && former !== undefined && idByName.get(former) === catalogId
     const what =
       catalogId === undefined
         ? 'is new'
         : catalogId === column.catalogId
           ? `was ${native} and is ${column.type.native}`
-          : 'is another column under the same name'
+          : swapped
+            ? `is the one that was ${quoted(former)}: ${quoted(column.name)} and ${quoted(former)} have changed places`
+            : 'is another column under the same name'
     const text = `Column ${quoted(column.name)} of ${quoted(name)} ${what}; it stays hidden until the policy is applied again.`
     findings.warn({
       kind: catalogId === undefined ? 'column_new' : 'column_changed',

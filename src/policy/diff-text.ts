@@ -6,10 +6,10 @@ import { quoted } from './policy-finding.js'
 export function changeText({ kind, subject, object, operations, changed }: PolicyChange): string {
   const whose = `${subject.kind} ${quoted(subject.name)}`
   const of = operations.length === 0 ? quoted(object.name) : `${operations.join(', ')} of ${quoted(object.name)}`
-  return `${kind === 'gained' ? '+' : '-'} ${whose}: ${of}: ${changedText(changed, kind)}`
+  return `${kind === 'gained' ? '+' : '-'} ${whose}: ${of}: ${changedText(changed, kind, object.kind)}`
 }
 
-function changedText(changed: Changed, kind: PolicyChange['kind']): string {
+function changedText(changed: Changed, kind: PolicyChange['kind'], object: PolicyChange['object']['kind']): string {
   const gained = kind === 'gained'
   switch (changed.what) {
     case 'access': {
@@ -28,9 +28,15 @@ function changedText(changed: Changed, kind: PolicyChange['kind']): string {
     case 'preset':
       return presetText(changed)
     case 'key':
-      return `a row is ${gained ? 'now' : 'no longer'} asked for by ${changed.columns.join(', ') || 'nothing'}`
-    case 'tool':
-      return `${gained ? 'now' : 'no longer'} under the name ${quoted(changed.tool)}`
+      return `a row is ${gained ? 'now' : 'no longer'} asked for by ${changed.columns.join(', ')}`
+    case 'tool': {
+      const named = object === 'table' ? 'its tools are' : 'its tool is'
+      return `${named} ${gained ? 'now' : 'no longer'} named ${object === 'table' ? 'after ' : ''}${quoted(changed.tool)}`
+    }
+    case 'relation':
+      return `the relation of ${changed.relation} is ${gained ? 'now' : 'no longer'} known`
+    case 'denial':
+      return gained ? 'no longer denied, so that other roles may grant it' : 'denied, whatever other roles grant'
     case 'write_effect':
       return gained ? 'may now write' : 'may no longer write'
     case 'dry_run':

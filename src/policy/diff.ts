@@ -1,9 +1,9 @@
 import { READ_OPERATIONS, type TableOperation, WRITE_OPERATIONS } from '../core/access.js'
 import type { CallLimits } from '../core/plan.js'
-import type { SchemaModel } from '../core/schema-model.js'
+import { qualifiedName, type SchemaModel } from '../core/schema-model.js'
 import { callerRights } from './caller-rights.js'
 import { type CompileOptions, compileDocument } from './compile-document.js'
-import type { CompiledPolicy } from './compiled-policy.js'
+import { type CompiledPolicy, includes } from './compiled-policy.js'
 import {
   type EffectiveObjects,
   type EffectiveOperation,
@@ -51,6 +51,10 @@ export type Changed =
   | { readonly what: 'key'; readonly columns: readonly string[] }
   /** The `<t>` of the tools of a table, or the tool of a procedure. */
   | { readonly what: 'tool'; readonly tool: string }
+  /** A foreign key that one of the two has and the other has not. One that both have goes and comes with its columns. */
+  | { readonly what: 'relation'; readonly relation: string }
+  /** Of a role: that the table does not exist for whoever has it, whatever other roles grant. Lost is what is denied. */
+  | { readonly what: 'denial' }
   /** That a procedure may write, and that a call of it can be tried and undone. */
   | { readonly what: 'write_effect' | 'dry_run' }
 
@@ -86,7 +90,12 @@ export function diffPolicies(
 ): readonly PolicyChange[] {
   const [old, young] = [compiledSide(before), compiledSide(after)]
   const roles = [...new Set([...old.roles.keys(), ...young.roles.keys()])].sort()
-  const byRole = new Map(roles.map((role) => [role, changesOf(old, young, { kind: 'role', name: role }, [role])]))
+  const byRole = new Map(
+    roles.map((role) => {
+      const subject = { kind: 'role', name: role } as const
+      return [role, [...changesOf(old, young, subject, [role]), ...denialChanges(old, young, subject)]] as const
+    }),
+  )
   const ofIdentities = [...identities]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap(({ name, roles: held }) => {
@@ -94,11 +103,23 @@ export function diffPolicies(
       const subject = { kind: 'identity', name, roles: held } as const
       return changesOf(old, young, subject, held).filter((change) => !told.has(withoutSubject(change)))
     })
+    // One that is compared with several sets of roles, because nobody knows its own, is told each change once.
+    .filter(isFirst(({ subject, ...change }) => JSON.stringify([subject.name, change])))
   return [...byRole.values(), ofIdentities].flat()
 }
 
 function compiledSide({ document, schema, options }: PolicySide): CompiledPolicy {
   return compileDocument(document, schema, options).policy
+}
+
+function isFirst<T>(keyOf: (item: T) => string): (item: T) => boolean {
+  const seen = new Set<string>()
+  return (item) => {
+    const key = keyOf(item)
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  }
 }
 
 function withoutSubject({ kind, object, operations, changed }: PolicyChange): string {
@@ -120,6 +141,26 @@ function changesOf(
     return merged(subject, { kind: 'procedure', name }, changes)
   })
   return [...tables, ...procedures]
+}
+
+/** What a role takes from others shows in nothing that it has by itself. A table that one of the two does not have is told of as such. */
+function denialChanges(
+  before: CompiledPolicy,
+  after: CompiledPolicy,
+  subject: PolicyChange['subject'],
+): readonly PolicyChange[] {
+  const young = new Map(after.tables.map((table) => [qualifiedName(table.table.ref), table] as const))
+  const [old, now] = [before.roles.get(subject.name), after.roles.get(subject.name)]
+  return before.tables.flatMap((table): readonly PolicyChange[] => {
+    const name = qualifiedName(table.table.ref)
+    const same = young.get(name)
+    if (same === undefined) return []
+    const was = old !== undefined && includes(old.denies, table)
+    const is = now !== undefined && includes(now.denies, same)
+    if (was === is) return []
+    const object = { kind: 'table', name } as const
+    return [{ kind: is ? 'lost' : 'gained', subject, object, operations: [], changed: { what: 'denial' } }]
+  })
 }
 
 function objectsFor(
@@ -169,8 +210,20 @@ function tableChanges(before: EffectiveTable | undefined, after: EffectiveTable 
   return [
     ...changes,
     ...replaced(before.toolBase, after.toolBase, (tool) => ({ what: 'tool', tool })),
-    ...replaced(before.key, after.key, (columns) => ({ what: 'key', columns })),
+    // Without a key there is no operation that asks for one, which is told of the operation.
+    ...(before.key.length === 0 || after.key.length === 0
+      ? []
+      : replaced(before.key, after.key, (columns) => ({ what: 'key', columns }))),
+    ...relationChanges(before.relations, after.relations),
   ]
+}
+
+function relationChanges(before: EffectiveTable['relations'], after: EffectiveTable['relations']): readonly Single[] {
+  const only = (some: EffectiveTable['relations'], others: EffectiveTable['relations'], kind: Single['kind']) =>
+    [...some.shown].flatMap((relation): readonly Single[] =>
+      others.declared.has(relation) ? [] : [{ kind, changed: { what: 'relation', relation } }],
+    )
+  return [...only(before, after, 'lost'), ...only(after, before, 'gained')]
 }
 
 /** What a mutation gives back follows from what `get` shows: said once, of `get`. */

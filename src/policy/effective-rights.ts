@@ -16,8 +16,18 @@ export interface EffectiveObjects {
 
 export interface EffectiveTable {
   readonly toolBase: string
+  /** The columns by which one row is asked for; empty where none is. */
   readonly key: readonly string[]
+  readonly relations: EffectiveRelations
   readonly operations: ReadonlyMap<TableOperation, EffectiveOperation>
+}
+
+/** In words that are the same for the same relation. */
+export interface EffectiveRelations {
+  /** Those that the caller may know of. */
+  readonly shown: ReadonlySet<string>
+  /** Every one that there is, of the catalog and of the policy. */
+  readonly declared: ReadonlySet<string>
 }
 
 export interface EffectiveOperation {
@@ -41,9 +51,10 @@ export interface EffectiveProcedure {
 }
 
 export function effectiveObjects({ rights, tables, parentOf }: CallerRights): EffectiveObjects {
-  const named = [...tables.values()].map(
-    (table) => [qualifiedName(table.access.table.ref), effectiveTable(table, parentOf)] as const,
-  )
+  const byName = new Map([...tables.values()].map((table) => [qualifiedName(table.access.table.ref), table] as const))
+  const named = [...byName].map(([name, table]) => {
+    return [name, { ...effectiveTable(table, parentOf), relations: relationsOf(table, byName) }] as const
+  })
   const procedures = rights.procedures.map((procedure) => {
     const { routine, tool, effect, dryRun, fields = [], setColumns = [], limits } = procedure
     const columns = [...fields.map(({ name }) => String(name)), ...setColumns]
@@ -52,13 +63,35 @@ export function effectiveObjects({ rights, tables, parentOf }: CallerRights): Ef
   return { tables: new Map(named), procedures: new Map(procedures) }
 }
 
-function effectiveTable(table: CallerTable, parentOf: CallerRights['parentOf']): EffectiveTable {
+function effectiveTable(table: CallerTable, parentOf: CallerRights['parentOf']): Omit<EffectiveTable, 'relations'> {
   const { access } = table
   // What is not offered as a tool is no right, whatever the policy grants.
   const operations = tableTargets(access).map(
     ({ operation }) => [operation, effectiveOperation(table, operation, parentOf)] as const,
   )
-  return { toolBase: access.toolBase, key: names(access.key), operations: new Map(operations) }
+  // Who changes rows without reading them asks for them by a key all the same.
+  const keys = [access.key, access.writes.update?.key ?? [], access.writes.soft_delete?.key ?? []]
+  const key = keys.find((columns) => columns.length > 0) ?? []
+  return { toolBase: access.toolBase, key: names(key), operations: new Map(operations) }
+}
+
+function relationsOf(
+  { access: { table }, views }: CallerTable,
+  tables: ReadonlyMap<string, CallerTable>,
+): EffectiveRelations {
+  const shown = new Set<string>()
+  const declared = new Set<string>()
+  for (const { columns, references, referencedColumns } of table.foreignKeys) {
+    const target = qualifiedName(references)
+    const words = `${columns.join(', ')} to ${referencedColumns.join(', ')} of ${target}`
+    declared.add(words)
+    const seen = tables.get(target)?.views.search.byName
+    const isShown =
+      columns.every((column) => views.search.byName.has(column)) &&
+      referencedColumns.every((column) => seen?.has(column) === true)
+    if (isShown) shown.add(words)
+  }
+  return { shown, declared }
 }
 
 function effectiveOperation(

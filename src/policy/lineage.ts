@@ -1,4 +1,4 @@
-import { type Identifier, qualifiedName, type TableRead } from '../core/schema-model.js'
+import { type Identifier, qualifiedName, type Routine, type TableRead } from '../core/schema-model.js'
 import {
   type CompiledPolicy,
   type CompiledProcedure,
@@ -46,6 +46,40 @@ export function warnOfLineage(
       findings.procedure(name, { kind: 'reads_hidden_column', severity: 'warning', withholds: false, text })
     }
   }
+  if (hidesAnything(policy)) warnOfUnknown(policy, procedures, findings)
+}
+
+function hidesAnything({ tables, roles }: CompiledPolicy): boolean {
+  return tables.some(({ shown }) => shown.includes(false)) || [...roles.values()].some(({ masks }) => masks.size > 0)
+}
+
+/** Of a view without a word on what it reads nothing is said: on some servers that is every view of a login that may only read. */
+function warnOfUnknown(
+  policy: CompiledPolicy,
+  procedures: ReadonlyMap<string, CompiledProcedure>,
+  findings: Findings,
+): void {
+  for (const { table } of policy.tables) {
+    if (table.readsUnsure !== true) continue
+    const name = qualifiedName(table.ref)
+    findings.warn({ kind: 'reads_unknown', table: name, text: unknownSentence(name, readsUnknown(table) ?? '') })
+  }
+  for (const [name, { routine }] of procedures) {
+    const why = readsUnknown(routine)
+    if (why === undefined) continue
+    const text = unknownSentence(name, why)
+    findings.procedure(name, { kind: 'reads_unknown', severity: 'warning', withholds: false, text })
+  }
+}
+
+/** Why nobody can say what all it reads; undefined where that is known. */
+export function readsUnknown({ reads, readsUnsure }: Pick<Routine, 'reads' | 'readsUnsure'>): string | undefined {
+  if (reads === undefined) return 'its body is not read'
+  return readsUnsure === true ? 'it runs text that it puts together, or calls what is not read' : undefined
+}
+
+function unknownSentence(name: string, why: string): string {
+  return `${quoted(name)} may read what the policy hides: ${why}; see that it does not give it away.`
 }
 
 /** What the reads touch of what the policy hides: from everybody, and from single roles beyond that. */

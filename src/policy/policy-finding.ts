@@ -34,7 +34,9 @@ export type FindingKind =
   | 'result_column_repeated'
   | 'effect_unproven'
   | 'reads_hidden_column'
+  | 'reads_unknown'
   | 'variable_unknown'
+  | 'variable_misspelt'
   | 'group_size_with_reads'
 
 /**

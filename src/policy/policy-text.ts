@@ -82,11 +82,10 @@ export function readPolicyText(text: string): Result<PolicyTree, readonly Policy
     const problems = [...document.errors, ...document.warnings]
     if (problems.length > 0) {
       return fail(
-        problems.slice(0, SYNTAX_FAULTS_MAX).map((problem) => ({
-          line: lines.linePos(problem.pos[0]).line,
+        problems.slice(0, SYNTAX_FAULTS_MAX).map(({ pos: [start], message }) => ({
+          line: lines.linePos(start).line,
           path: '',
-          problem: cleanText(problem.message, 200),
-          expected: 'one YAML 1.2 or JSON document without tags',
+          ...syntaxFault(message),
         })),
       )
     }
@@ -100,6 +99,19 @@ export function readPolicyText(text: string): Result<PolicyTree, readonly Policy
   const value = reader.read(contents)
   if (reader.faults.length > 0) return fail(reader.faults)
   return ok({ value, lineOf: (path) => lineOf(reader.lines, value, path) })
+}
+
+/** What the parser says in its own terms, in those of an author. */
+const SYNTAX: readonly (readonly [says: RegExp, problem: string, expected: string])[] = [
+  [/call stack/, 'nested too deeply', `at most ${JSON_DEPTH_MAX} levels`],
+  [/multiple documents/, 'a second document', 'one YAML 1.2 or JSON document, with no line of --- in it'],
+  [/^Alias cannot be an empty string/, 'a star without quotes, which is the sign of an alias', "quotes around it: '*'"],
+]
+
+function syntaxFault(message: string): Pick<PolicyFault, 'problem' | 'expected'> {
+  const known = SYNTAX.find(([says]) => says.test(message))
+  if (known !== undefined) return { problem: known[1], expected: known[2] }
+  return { problem: cleanText(message, 200), expected: 'one YAML 1.2 or JSON document without tags' }
 }
 
 /** Reads the JSON text that the admin store keeps. There is one line, so every fault is on it. */
@@ -163,6 +175,9 @@ class TreeReader {
     if (this.#nodes > POLICY_NODES_MAX || this.#aliases > POLICY_ALIASES_MAX) return this.#exhausted(path)
     if (path.length > JSON_DEPTH_MAX) return this.#fault(path, 'nested too deeply', `at most ${JSON_DEPTH_MAX} levels`)
     if (isAlias(node)) return this.#alias(node.source, path)
+    if ((isScalar(node) || isMap(node) || isSeq(node)) && node.tag !== undefined) {
+      return this.#fault(path, `the tag ${cleanText(node.tag.replace(CORE_TAG, '!!'), PART_CHARS_MAX)}`, 'no tags')
+    }
     const value = this.#content(node, path, original)
     // Known only from here on, so that an alias within its own anchor finds nothing instead of going round for ever.
     if (original && (isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined) {
@@ -242,6 +257,7 @@ class TreeReader {
   }
 }
 
+const CORE_TAG = /^tag:yaml\.org,2002:/
 const TOO_LARGE = 'too large once its aliases are written out'
 
 /** A key as it was written: an identity may be called `0042`. */

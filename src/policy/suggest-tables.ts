@@ -20,6 +20,8 @@ export interface TableLook {
   /** The column that says whose row it is. */
   readonly tenant?: string
   readonly deleted?: DeletedLook
+  /** The table that it seems to hold a part of the rows of, which are read through that one. */
+  readonly partOf?: string
   /** A readable `<t>` for its tools, where its own name does not make one. */
   readonly toolName?: string
 }
@@ -67,6 +69,7 @@ function lookOf(table: Table, keyed: readonly Keyed[], toolName: string | undefi
   const key = proposedKey(table, keyed, new Set([...secret, ...sensitive]))
   const tenant = table.columns.find(isTenant)?.name
   const deleted = deletedLook(table)
+  const partOf = wholeOf(table, keyed)
   return {
     table,
     name: qualifiedName(table.ref),
@@ -78,8 +81,28 @@ function lookOf(table: Table, keyed: readonly Keyed[], toolName: string | undefi
     ...(key === undefined ? {} : { key }),
     ...(tenant === undefined ? {} : { tenant }),
     ...(deleted === undefined ? {} : { deleted }),
+    ...(partOf === undefined ? {} : { partOf }),
     ...(toolName === undefined ? {} : { toolName }),
   }
+}
+
+/** What follows the name of the whole where a table holds a part of it: `_p2007_01`, `_2024`, `_default`. */
+const PART = /^_(?:p|part|y)?_?(?:\d[\d_qmwp]*|default)$/i
+
+/** Without a key of its own, with the columns of another table in their order, and called after it: a child table by inheritance, as a rule. */
+function wholeOf(table: Table, keyed: readonly Keyed[]): string | undefined {
+  if (table.kind !== 'table' || table.primaryKey.length > 0) return undefined
+  const shape = shapeOf(table)
+  return keyed.find(({ table: whole }) => {
+    const { schema, name } = whole.ref
+    const isNamed =
+      schema === table.ref.schema && table.ref.name.startsWith(name) && PART.test(table.ref.name.slice(name.length))
+    return isNamed && shapeOf(whole) === shape
+  })?.name
+}
+
+function shapeOf({ columns }: Table): string {
+  return JSON.stringify(columns.map(({ name, type }) => [name, type.native]))
 }
 
 /** A plain `name` is somebody's where the table is of people. */

@@ -1,5 +1,6 @@
 import { cleanText } from '../core/names.js'
 import { type Column, qualifiedName, type Table } from '../core/schema-model.js'
+import { readsUnknown } from './lineage.js'
 import type { PolicyDocument, PolicyFilter, PolicyLiteral, RolePolicy } from './policy-document.js'
 import type { DraftedTable, PolicyDraft } from './suggest.js'
 import type { TableLook } from './suggest-tables.js'
@@ -138,12 +139,20 @@ function routineLines({ routines, hidden }: PolicyDraft): readonly string[] {
   if (routines.length === 0) return []
   const counts = new Map<string, number>()
   for (const { ref } of routines) counts.set(qualifiedName(ref), (counts.get(qualifiedName(ref)) ?? 0) + 1)
-  const lines = routines.map((routine) => {
+  const lines = routines.flatMap((routine) => {
     const name = qualifiedName(routine.ref)
     const whole = (counts.get(name) ?? 0) > 1 ? `${name}(${routine.signature})` : name
     const read = readsHidden(routine, hidden)
-    const note = read.length === 0 ? '' : `  # may read ${read.map(plainName).join(', ')}`
-    return `#   ${scalar(whole)}: { effect: ${routine.declaredReadOnly ? 'read' : 'write'} }${note}`
+    const unknown = readsUnknown(routine)
+    const notes = [
+      ...(read.length === 0 ? [] : [`may read ${read.map(plainName).join(', ')}`]),
+      ...(unknown === undefined ? [] : [unknown]),
+    ]
+    const line = `#   ${scalar(whole)}: { effect: ${routine.declaredReadOnly ? 'read' : 'write'} }`
+    if (notes.length === 0) return [line]
+    const noted = `${line}  # ${notes.join('; ')}`
+    // Remarks of their own are still remarks once the comment signs are gone.
+    return noted.length <= LINE_CHARS_MAX ? [noted] : [...notes.flatMap((note) => comment('#   ', note)), line]
   })
   return [
     '# Functions and procedures that the login may run. What one gives is what its author decided: masks and row filters do not reach',

@@ -1,6 +1,7 @@
 import { qualifiedName, type Routine, type SchemaModel } from '../core/schema-model.js'
 import { compileDocument } from './compile-document.js'
 import type { PolicyDocument, RolePolicy, TablePolicy } from './policy-document.js'
+import { quoted } from './policy-finding.js'
 import { bareRecord } from './policy-text.js'
 import { schemasOf } from './qualified-names.js'
 import { looksOf, type TableLook } from './suggest-tables.js'
@@ -43,17 +44,18 @@ export function suggestPolicy(schema: SchemaModel, configured: readonly string[]
   const schemas = schemasOf(configured, schema)
   const looks = looksOf(schema, schemas)
   let draft = draftOf(
-    looks.map((look) => ({
-      look,
-      exposure: look.internal ? 'left_out' : 'all',
-      reasons: look.internal ? ['it seems to belong to a framework'] : [],
-    })),
+    looks.map((look) => {
+      const reasons = reasonsAgainst(look)
+      return { look, exposure: reasons.length > 0 ? 'left_out' : 'all', reasons }
+    }),
     schema.routines,
   )
   for (let round = 0; round <= looks.length * ROUNDS_PER_TABLE; round++) {
     const { findings } = compileDocument(documentOf(draft), schema, { schemas })
     const reasons = new Map<string, string[]>()
-    for (const { table, text } of findings) reasons.set(table, [...(reasons.get(table) ?? []), text])
+    // What nobody can look into is told beside it: left out it would be most of what some servers have.
+    const kept = findings.filter(({ kind }) => kind !== 'reads_unknown')
+    for (const { table, text } of kept) reasons.set(table, [...(reasons.get(table) ?? []), text])
     if (reasons.size === 0) break
     draft = draftOf(
       draft.tables.map((table) => withReasons(table, reasons.get(table.look.name))),
@@ -62,6 +64,12 @@ export function suggestPolicy(schema: SchemaModel, configured: readonly string[]
   }
   const document = documentOf(draft)
   return { text: suggestionText(draft, document), document }
+}
+
+function reasonsAgainst({ internal, partOf }: TableLook): readonly string[] {
+  if (internal) return ['it seems to belong to a framework']
+  if (partOf === undefined) return []
+  return [`it seems to hold a part of ${quoted(partOf)}, through which its rows are read`]
 }
 
 /** The first time the table is kept from those with masks; where that is not enough, from everybody. */

@@ -9,7 +9,7 @@ import type {
   TablePolicy,
   WritePolicy,
 } from './policy-document.js'
-import { type Findings, quoted } from './policy-finding.js'
+import { Findings, type PolicyFinding, quoted } from './policy-finding.js'
 import { bareRecord, type PolicyPath } from './policy-text.js'
 
 /**
@@ -26,6 +26,11 @@ const ALONE = /^\$\{vars\.([a-z][a-z0-9_]*)\}$/
 const MALFORMED = /\$\{vars\.(?![a-z][a-z0-9_]*\})/
 /** In a pattern a backslash escapes what follows: it would take the first character of the value, or leave a wildcard bare. */
 const ESCAPED = /(?<!\\)(?:\\\\)*\\\$\{vars\./
+/**
+ * What looks as if its author had meant a variable: other brackets, another prefix, spaces, capitals. Bounded, since a literal may be long.
+ */
+const SLIP =
+  /\$\{[^{}]{0,80}\}|\$?\{\{?\s{0,8}vars?\b[^{}]{0,80}\}?\}|\$[([<]\s{0,8}vars?\b[^()[\]<>]{0,80}[)\]>]|\$vars?[.:][a-z0-9_]{1,80}/gi
 /** What a pattern reads as more than itself. A variable is a value and no pattern: one of `%` would open every row. */
 const WILD = /[\\%_]/g
 
@@ -53,7 +58,25 @@ export function withVars(document: PolicyDocument, vars: PolicyVars, findings?: 
 
 /** Looked for once in the whole text: most policies have none, and hold thousands of tables. */
 function mentionsVars({ tables, roles }: PolicyDocument): boolean {
-  return JSON.stringify([tables, roles]).includes(OPENING)
+  const text = JSON.stringify([tables, roles])
+  return text.includes(OPENING) || text.search(SLIP) !== -1
+}
+
+/** A slip, and the variable that its author may have meant. */
+function slipsIn(literal: string): readonly { readonly written: string; readonly meant?: string }[] {
+  return [...literal.matchAll(SLIP)].flatMap(([written]) => {
+    if (ALONE.test(written)) return []
+    const words = written.toLowerCase().match(/[a-z][a-z0-9_]*/g) ?? []
+    const name = words.find((word) => !/^vars?$/.test(word))
+    return [{ written, ...(name === undefined ? {} : { meant: name }) }]
+  })
+}
+
+/** What looks like a variable and is none, in a document that no connector is at hand for. */
+export function misspeltVariables(document: PolicyDocument): readonly PolicyFinding[] {
+  const findings = new Findings()
+  withVars(document, {}, findings)
+  return findings.list.filter(({ kind }) => kind === 'variable_misspelt')
 }
 
 interface Filling {
@@ -141,7 +164,11 @@ function filled(
   place: Place,
   kind: 'literal' | 'pattern' = 'literal',
 ): PolicyLiteral {
-  if (typeof literal !== 'string' || !literal.includes(OPENING)) return literal
+  if (typeof literal !== 'string') return literal
+  if (findings !== undefined) {
+    for (const slip of slipsIn(literal)) findings.warn(misspelt(slip, place, vars, findings))
+  }
+  if (!literal.includes(OPENING)) return literal
   const unknown = [...literal.matchAll(VARIABLE)].flatMap(([, name = '']) => (Object.hasOwn(vars, name) ? [] : [name]))
   for (const name of new Set(unknown)) findings?.withhold(unknownVariable(name, place, vars, findings))
   if (unknown.length > 0) return literal
@@ -157,6 +184,18 @@ function filled(
 function textOf(value: PolicyLiteral | undefined, kind: 'literal' | 'pattern'): string {
   const text = String(value)
   return kind === 'pattern' ? text.replace(WILD, '\\$&') : text
+}
+
+function misspelt(
+  { written, meant = 'name' }: ReturnType<typeof slipsIn>[number],
+  place: Place,
+  vars: PolicyVars,
+  findings: Findings,
+) {
+  const spelt = `\${vars.${meant}}`
+  const hint = Object.hasOwn(vars, meant) ? '' : findings.suggestion(meant, Object.keys(vars))
+  const text = `${where(place)} holds ${quoted(written)}, which is no variable and is taken as plain text; a variable is written ${quoted(spelt)}.`
+  return { kind: 'variable_misspelt', ...place, text: text + hint } as const
 }
 
 function unknownVariable(name: string, place: Place, vars: PolicyVars, findings: Findings) {

@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 
 /** What SQLite keeps beside a database in WAL mode, for as long as a connection is open. */
-const SUFFIXES = ['', '-wal', '-shm'] as const
+const COMPANIONS = ['-wal', '-shm'] as const
+const SUFFIXES = ['', ...COMPANIONS] as const
 
 function identityOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false })
@@ -27,5 +28,19 @@ export class SqliteFiles {
   disturbed(): string | undefined {
     const suffix = SUFFIXES.find((each, i) => identityOf(this.#path + each) !== this.#known[i])
     return suffix === undefined ? undefined : this.#path + suffix
+  }
+
+  /** Whether another file lies at the path of the database itself. */
+  replaced(): boolean {
+    const now = identityOf(this.#path)
+    return now !== undefined && now !== this.#known[0]
+  }
+
+  /** Removes those of this database's companions that still lie beside the file that took its place. */
+  removeCompanions(): void {
+    COMPANIONS.forEach((suffix, i) => {
+      const file = this.#path + suffix
+      if (identityOf(file) === this.#known[i + 1]) rmSync(file, { force: true })
+    })
   }
 }

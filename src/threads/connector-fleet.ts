@@ -29,8 +29,11 @@ export interface ConnectorChange {
   readonly drift: readonly string[]
 }
 
-/** Which connectors to prepare again: all, or those whose policy's newest version has another mark than the one they read last. */
-export type Again = 'all' | { readonly marks: ReadonlyMap<string, string> }
+/**
+ * Which connectors to prepare again: all, or those whose policy's newest version has another mark than the one they read last. `hold`, for
+ * when nobody knows how long ago that changed: than the one in force, and whatever changed serves no call until it has been prepared.
+ */
+export type Again = 'all' | { readonly marks: ReadonlyMap<string, string>; readonly hold: boolean }
 
 export interface FleetSurroundings {
   readonly observe: Observe
@@ -106,7 +109,7 @@ export class ConnectorFleet {
       const change = this.#keep(id, fault, again)
       if (change !== undefined) changes.push(change)
     }
-    for (const member of leaving) changes.push(this.#dismiss(member, holds.get(member.door) ?? []))
+    for (const member of leaving) changes.push(this.#dismiss(member, holds.get(member.door) ?? [], mustHold(again)))
     this.#disable(set, kept)
     this.#layDoors()
     return Promise.all(changes)
@@ -144,7 +147,8 @@ export class ConnectorFleet {
     holds: Map<Connector, Promise<unknown>[]>,
   ): Promise<ConnectorChange> | undefined {
     const member = this.#members.get(config.id)
-    if (member === undefined) return this.#add(config, holds)
+    const hold = mustHold(again)
+    if (member === undefined) return this.#add(config, holds, hold)
     member.faults = []
     const settings = connectorSettings(config)
     if (isDeepStrictEqual(settings, member.service.supervisor.settings)) {
@@ -154,10 +158,14 @@ export class ConnectorFleet {
     const { next } = member
     if (next !== undefined && isDeepStrictEqual(settings, next.supervisor.settings)) {
       next.config = config
+      if (hold) {
+        next.supervisor.hold()
+        this.#promote(member, next)
+      }
       return this.#awaitReplacement(member, next, next.supervisor.refresh())
     }
     this.#drop(member)
-    return this.#replace(member, config)
+    return this.#replace(member, config, hold)
   }
 
   /** The same settings: what the policy is and what it is given may be others. */
@@ -165,7 +173,7 @@ export class ConnectorFleet {
     const { policy, vars } = service.config
     const same = policy === config.policy && isDeepStrictEqual(vars, config.vars)
     service.config = config
-    return same && !isStale(service, again) ? undefined : prepareAgain(service)
+    return same && !isStale(service, again) ? undefined : prepareAgain(service, again)
   }
 
   #keep(id: string, { faults }: ConnectorFault, again: Again): Promise<ConnectorChange> | undefined {
@@ -176,18 +184,22 @@ export class ConnectorFleet {
     member.faults = reasons
     if (news) this.#surroundings.observe({ kind: 'connector.kept', connector: id, faults: reasons })
     // The policy still counts for what goes on serving.
-    const prepared = isStale(member.service, again) ? prepareAgain(member.service) : undefined
+    const prepared = isStale(member.service, again) ? prepareAgain(member.service, again) : undefined
     if (prepared === undefined && !news) return undefined
     return Promise.resolve(prepared).then(() => failedChange(member.service, reasons.join('; ')))
   }
 
-  async #add(config: ConnectorConfig, holds: Map<Connector, Promise<unknown>[]>): Promise<ConnectorChange> {
-    const service = this.#supervise(config)
+  async #add(
+    config: ConnectorConfig,
+    holds: Map<Connector, Promise<unknown>[]>,
+    hold: boolean,
+  ): Promise<ConnectorChange> {
+    const service = this.#supervise(config, hold)
     const { supervisor } = service
     this.#members.set(config.id, { door: new Door(supervisor), service, faults: [] })
     const settled = supervisor.whenSettled()
     const there = this.#doors.get(config.path)
-    if (there instanceof Door) {
+    if (there instanceof Door && !hold) {
       // Whoever stands at its path goes on until it was prepared once: nobody is turned away meanwhile.
       this.#held.set(config.path, there)
       const released = settled.then(() => {
@@ -199,11 +211,11 @@ export class ConnectorFleet {
     return changeOf(service, await settled, 'added')
   }
 
-  #replace(member: Member, config: ConnectorConfig): Promise<ConnectorChange> {
-    const next = this.#supervise(config, member)
+  #replace(member: Member, config: ConnectorConfig, hold: boolean): Promise<ConnectorChange> {
+    const next = this.#supervise(config, hold, member)
     member.next = next
-    // Nothing serves that the new one could be a danger to.
-    if (member.service.supervisor.epoch === undefined) this.#promote(member, next)
+    // Nothing serves that the new one could be a danger to, or nothing that serves may go on.
+    if (hold || member.service.supervisor.epoch === undefined) this.#promote(member, next)
     return this.#awaitReplacement(member, next, next.supervisor.whenSettled())
   }
 
@@ -238,12 +250,13 @@ export class ConnectorFleet {
     void this.#retire(next.supervisor)
   }
 
-  /** Requests that came while it stood at its path still call; then it ends. */
-  async #dismiss(member: Member, holds: readonly Promise<unknown>[]): Promise<ConnectorChange> {
+  /** Requests that came while it stood at its path still call, unless nobody knows how long ago it was to go; then it ends. */
+  async #dismiss(member: Member, holds: readonly Promise<unknown>[], atOnce: boolean): Promise<ConnectorChange> {
     const { id } = member.service.config
     this.#drop(member)
     this.#members.delete(id)
     const { supervisor } = member.service
+    if (atOnce) member.door.lead(disabledConnector(id, 'the connector was removed'))
     this.#retiring.add(supervisor)
     this.#surroundings.observe({ kind: 'connector.removed', connector: id })
     const released = Promise.all(holds)
@@ -280,7 +293,7 @@ export class ConnectorFleet {
     for (const [path, door] of this.#held) this.#doors.set(path, door)
   }
 
-  #supervise(config: ConnectorConfig, replaced?: Member): Service {
+  #supervise(config: ConnectorConfig, held: boolean, replaced?: Member): Service {
     const { observe, nowMs, random, policies } = this.#surroundings
     const { id } = config
     const service = new Service(config, (now) => {
@@ -289,6 +302,7 @@ export class ConnectorFleet {
         nowMs,
         random,
         gate: this.#gate,
+        held,
         readPolicy: () => readPolicy(policies, now()),
         confirm: ({ name, version }, known) => policies.recordKnownObjects(name, version, id, known),
         nextEpoch: () => {
@@ -329,11 +343,17 @@ export function policyMark(name: string, stored: { readonly version: number; rea
   return JSON.stringify([name, stored.version, stored.appliedAt])
 }
 
-function isStale({ config, supervisor }: Service, again: Again): boolean {
-  return again === 'all' || again.marks.get(config.policy) !== supervisor.policyMark
+function mustHold(again: Again): boolean {
+  return again !== 'all' && again.hold
 }
 
-async function prepareAgain(service: Service): Promise<ConnectorChange> {
+function isStale({ config, supervisor }: Service, again: Again): boolean {
+  if (again === 'all') return true
+  return again.marks.get(config.policy) !== (again.hold ? supervisor.servedMark : supervisor.policyMark)
+}
+
+async function prepareAgain(service: Service, again: Again): Promise<ConnectorChange> {
+  if (mustHold(again)) service.supervisor.hold()
   const outcome = await service.supervisor.refresh()
   return changeOf(service, outcome, outcome.kind === 'unchanged' ? 'unchanged' : 'reloaded')
 }

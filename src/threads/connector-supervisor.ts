@@ -30,6 +30,8 @@ export interface SupervisorSurroundings extends PreparationSurroundings {
   readonly callers?: () => readonly ListCaller[]
   /** Called at once when the first snapshot is in force. */
   readonly onReady?: () => void
+  /** Calls that come before the first snapshot wait for it, rather than being refused. */
+  readonly held?: boolean
 }
 
 /** Threads that are idle stop in less; it is not worth ending them by force because calls used up the deadline. */
@@ -52,8 +54,7 @@ export class ConnectorSupervisor implements Connector {
   readonly #preparations: Preparations
   readonly #judgements = new Judgements()
   readonly #calls = new SentCalls(() => this.#drained?.())
-  /** Preparations that were asked for while it had no thread: until they are over its calls wait. */
-  #cold = 0
+  /** Calls that came when it was to be prepared again and had no thread, or must not serve what it has. */
   readonly #held: HeldCalls
   readonly #sweepTimer: NodeJS.Timeout
   readonly #first: Promise<RefreshOutcome>
@@ -85,11 +86,13 @@ export class ConnectorSupervisor implements Connector {
         held.ended(lostOutcome(callId, code, reason), this.epoch)
         if (this.inFlight === 0) this.#drained?.()
       },
+      released: (...call) => this.#send(...call),
     })
     this.#lanes = new Lanes(settings, listener, surroundings.nowMs)
     this.#lanes.fill()
     this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref()
     this.#preparations = this.#prepareWith(surroundings)
+    if (surroundings.held === true) this.hold()
     this.#first = this.#preparations.refresh()
   }
 
@@ -117,6 +120,11 @@ export class ConnectorSupervisor implements Connector {
   /** The mark of the stored policy that was read last. */
   get policyMark(): string | undefined {
     return this.#preparations.policyMark
+  }
+
+  /** The mark of the stored policy that is in force. */
+  get servedMark(): string | undefined {
+    return this.#preparations.servedMark
   }
 
   /** One caller for each tool list in use. */
@@ -154,9 +162,10 @@ export class ConnectorSupervisor implements Connector {
   /** Sends a call on its way; `ended` follows, whatever becomes of the thread. */
   call(request: CallRequest, listener: CallListener): number {
     const callId = this.#surroundings.nextCallId()
-    if (this.#cold === 0) this.#send(callId, request, listener)
-    else {
-      // Nobody has called it since its policy or catalog may have become another one, so nobody waits longer than for a start.
+    if (!this.#held.waiting) this.#send(callId, request, listener)
+    else if (this.#stuck !== undefined) {
+      listener.ended(lostOutcome(callId, 'CONNECTOR_UNAVAILABLE', this.#stuck), this.epoch)
+    } else {
       this.#held.hold(callId, request, listener)
       this.#preparations.hurry()
     }
@@ -182,6 +191,8 @@ export class ConnectorSupervisor implements Connector {
 
   /** The caller's tool list, from the cache or made by the connector's thread. */
   list(identity: Identity, listener: ListListener): void {
+    if (this.#stuck !== undefined) return listener(undefined)
+    if (this.#held.stale) return void this.#listLater(identity, listener)
     const snapshot = this.#snapshot
     if (snapshot === undefined) return listener(undefined)
     if (this.#lists.find(identity, listener)) return
@@ -189,6 +200,12 @@ export class ConnectorSupervisor implements Connector {
     if (lane === undefined) return listener(undefined)
     if (this.#callsSinceOpened !== undefined) this.#callsSinceOpened += 1
     this.#askList(lane, snapshot, identity, listener)
+  }
+
+  async #listLater(identity: Identity, listener: ListListener): Promise<void> {
+    this.#preparations.hurry()
+    if (await this.#held.whenFresh()) this.list(identity, listener)
+    else listener(undefined)
   }
 
   #askList(lane: Lane, snapshot: SnapshotHandle, identity: Identity, listener: ListListener): void {
@@ -202,16 +219,27 @@ export class ConnectorSupervisor implements Connector {
    * Introspects and judges the policy again; the snapshot is swapped only when all of it is well, and differs. Settles when a
    * preparation that began after the call has ended.
    */
-  async refresh(): Promise<RefreshOutcome> {
+  refresh(): Promise<RefreshOutcome> {
     const { starting, serving } = this.#lanes.counts
     const cold = this.#snapshot !== undefined && starting + serving === 0
-    if (!cold) return this.#preparations.refresh()
-    this.#cold += 1
-    const outcome = await this.#preparations.refresh()
-    this.#cold -= 1
-    // One that failed leaves the snapshot in force, for these as for every other call.
-    if (this.#cold === 0) this.#held.release((...call) => this.#send(...call))
+    const outcome = this.#preparations.refresh()
+    // Nobody has called it since its policy or catalog may have become another one, so nobody waits longer than for a start. One that
+    // failed leaves the snapshot in force, for these calls as for every other.
+    if (cold) this.#held.waitFor(outcome)
     return outcome
+  }
+
+  /**
+   * What is in force must not serve any more: calls and lists wait until a preparation that begins from now on has ended well. Whoever
+   * waits too long is refused, and so is everybody once one has failed. To ask for the preparation is up to the caller.
+   */
+  hold(): void {
+    this.#held.waitForOther(this.#preparations.whenWell())
+  }
+
+  /** Why it is not worth waiting: the last preparation failed, and the next one may take long. */
+  get #stuck(): string | undefined {
+    return this.#held.stale && this.#lastError !== undefined ? `not prepared: ${this.#lastError}` : undefined
   }
 
   /** Says what a policy would be here, and changes nothing: its findings and what it is about, or why nobody can tell. */
@@ -248,7 +276,7 @@ export class ConnectorSupervisor implements Connector {
   async #stop(): Promise<void> {
     this.#mode = 'draining'
     this.#preparations.close()
-    this.#held.release((...call) => this.#send(...call))
+    this.#held.release()
     if (this.#calls.size > 0) {
       await new Promise<void>((resolve) => {
         this.#drained = resolve

@@ -62,12 +62,11 @@ export function lostOutcome(
   }
 }
 
-/** A connector whose configuration has a fault: every call to it is answered, and has its entry. */
-export function disabledConnector(id: string): Connector {
+/** A connector that serves nothing, such as one whose configuration has a fault: every call to it is answered, and has its entry. */
+export function disabledConnector(id: string, reason = 'the configuration of the connector has a fault'): Connector {
   return {
     id,
     call: (_request, listener) => {
-      const reason = 'the configuration of the connector has a fault'
       listener.ended(lostOutcome(0, 'CONNECTOR_UNAVAILABLE', reason), undefined)
       return 0
     },

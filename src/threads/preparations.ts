@@ -68,12 +68,15 @@ export class Preparations {
   #stage: 'idle' | 'queued' | 'running' | 'closed' = 'idle'
   /** Who waits for the next preparation that begins: one under way may have read the policy already. */
   #waiting: OutcomeListener[] = []
+  /** Who waits for one that begins from now on and goes well, however many fail before it. */
+  #hoping: (() => void)[] = []
   #asked: Asked | undefined
   #failures = 0
   #retryTimer: NodeJS.Timeout | undefined
   #refreshTimer: NodeJS.Timeout | undefined
   #lastSchemaChangeMs = Number.NEGATIVE_INFINITY
   #policyMark: string | undefined
+  #servedMark: string | undefined
   #atGate: AtGate | undefined
 
   constructor(connector: PreparedConnector, surroundings: PreparationSurroundings) {
@@ -84,6 +87,19 @@ export class Preparations {
   /** The mark of the policy that was read last; undefined while none was, or none is stored. */
   get policyMark(): string | undefined {
     return this.#policyMark
+  }
+
+  /** The mark of the policy that the snapshot in force was judged by; undefined where there is none, or it was judged without one. */
+  get servedMark(): string | undefined {
+    return this.#servedMark
+  }
+
+  /** Settles when a preparation that began after the call has ended well, or none will begin any more. Asks for none. */
+  whenWell(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#stage === 'closed') resolve()
+      else this.#hoping.push(resolve)
+    })
   }
 
   /** Settles when a preparation that began after the call has ended, well or not. */
@@ -131,6 +147,7 @@ export class Preparations {
     clearTimeout(this.#refreshTimer)
     this.#asked?.answer({ lost: STOPPING.reason })
     for (const listener of this.#waiting.splice(0)) listener(STOPPING)
+    for (const tell of this.#hoping.splice(0)) tell()
   }
 
   #queue(): void {
@@ -145,12 +162,18 @@ export class Preparations {
     clearTimeout(this.#refreshTimer)
     this.#refreshTimer = undefined
     const listeners = this.#waiting.splice(0)
+    const hoping = this.#hoping.splice(0)
     const outcome = await this.#attempt(leave)
     leave()
     if (!this.#closed) this.#stage = 'idle'
     if (!this.#closed && outcome.kind === 'failed') this.#failed(outcome.reason)
-    if (outcome.kind !== 'failed') this.#failures = 0
+    if (outcome.kind !== 'failed') {
+      this.#failures = 0
+      this.#servedMark = this.#policyMark
+    }
     this.#connector.ended()
+    if (outcome.kind !== 'failed' || this.#closed) for (const tell of hoping) tell()
+    else this.#hoping.unshift(...hoping)
     for (const listener of listeners) listener(outcome)
     if (this.#stage === 'idle' && this.#waiting.length > 0) this.#queue()
   }

@@ -98,7 +98,8 @@ describe('a start that cannot be', () => {
       const { how, out, err } = await runRunku(folder, ['serve'])
       assert.equal(how, 1, err)
       assert.equal(out, '')
-      assert.match(err, /^runku: [^\n]+\n$/)
+      // A store that was made on the way is told of first.
+      assert.match(err, /^(?:\{[^\n]*"msg":"store\.created"\}\n)?runku: [^\n]+\n$/)
       assert.match(err, expected())
       assert.doesNotMatch(err, /\bat .+:\d+:\d+\)?$/m)
     })

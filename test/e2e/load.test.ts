@@ -251,7 +251,7 @@ for (const target of WHOLE_PATH_TARGETS)
       }
       const leavers = [leaver(), leaver()]
       await eventually('the key works', () => served > 20)
-      const ended = await runRunku(folder.folder, ['key', 'revoke', key('leaver')])
+      const ended = await runRunku(folder.folder, ['key', 'revoke', key('leaver'), '--yes'])
       revoked = true
       const first = await post(endpoint, key('leaver'), rpcCall('first', { name: 'search_notes' }))
       assert.equal(ended.how, 0, ended.err)

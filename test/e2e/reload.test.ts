@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { ReloadShown } from '../../src/admin/operation.js'
 import type { AuditEntry } from '../../src/core/audit-entry.js'
 import type { Observation } from '../../src/observe/observation.js'
 import { startCallers } from '../support/callers.js'
@@ -40,7 +41,7 @@ describe('a gateway that is reloaded under load', () => {
     const connector = (id: string) => ({ id, settings: database.reader(), policy: WITH_LINKS })
     folder = await prepareGateway({
       connectors: [connector('left'), connector('right'), connector('still')],
-      identities: { reader: { roles: ['reader'] }, clerk: { roles: ['clerk'] } },
+      identities: { reader: { roles: ['reader'] }, clerk: { roles: ['clerk'] }, root: { roles: ['admin'] } },
     })
     key = folder.keys['reader'] ?? ''
     live = await liveFolder(folder)
@@ -138,6 +139,55 @@ describe('a gateway that is reloaded under load', () => {
     const ended = observed(running, 'reload.ended').length - before
     assert.ok(ended >= 1 && ended <= 2, `${ended} reloads for twenty that were asked for`)
   })
+
+  test('the admin API answers a reload when this instance has made it, once: a call admitted after the answer is judged by the new policy', async () => {
+    const before = observed(running, 'reload.ended').filter(({ cause }) => cause !== 'store').length
+    for (let n = 0; n < 10; n++) {
+      const policy = n % 2 === 0 ? WITHOUT_LINKS : WITH_LINKS
+      await live.apply('left', policy)
+      const { report } = await requestReload(running, folder, {})
+      assert.equal(report?.finished, true)
+      const { isError, text } = await call('left', LINKS)
+      assert.equal(isError, policy === WITHOUT_LINKS, `after reload ${n}: ${text}`)
+      assert.deepEqual(
+        report.connectors.map(({ id, epoch }) => [id, epoch]),
+        ['left', 'right', 'still'].map((id) => [id, running.gateway.connectors.get(id)?.epoch]),
+      )
+    }
+    const ended = observed(running, 'reload.ended').filter(({ cause }) => cause !== 'store').length - before
+    assert.equal(ended, 10, 'what this instance was asked for it does not do again because the store says so')
+  })
+
+  test('the answer to a reload names each connector that could not be applied, with the reason', async () => {
+    let text = ''
+    live.edit((was) => {
+      text = was
+      return `${was.replace('- id: still\n    type: postgres', '- id: still\n    type: nonsense')}  - id: broken\n    type: nonsense\n`
+    })
+    const { report } = await requestReload(running, folder, {})
+    live.edit(() => text)
+    const outcomes = new Map(report?.connectors.map(({ id, outcome }) => [id, outcome]))
+    assert.deepEqual([outcomes.get('still'), outcomes.get('broken')], ['kept', 'disabled'])
+    for (const { id, outcome, faults } of report?.connectors ?? []) {
+      if (outcome === 'kept' || outcome === 'disabled') assert.match(faults.join(), /type/, id)
+      else assert.deepEqual(faults, [], id)
+    }
+    const after = await requestReload(running, folder, {})
+    assert.deepEqual(new Set(after.report?.connectors.map(({ outcome }) => outcome)), new Set(['unchanged']))
+  })
+
+  test('a configuration that cannot be read is what the answer to a reload says, and one that is not waited for says nothing', async () => {
+    let text = ''
+    live.edit((was) => {
+      text = was
+      return `${was}\n]`
+    })
+    const { report } = await requestReload(running, folder, {})
+    live.edit(() => text)
+    assert.match(report?.faults.join() ?? '', /not valid YAML/)
+    assert.deepEqual(report?.connectors, [])
+    assert.deepEqual(await requestReload(running, folder, { wait: false }), { requested: true })
+  })
 })
 
 /** Changes of the store have entries too. */
@@ -147,4 +197,20 @@ function isCall({ operation }: AuditEntry): boolean {
 
 async function scrape(running: RunningGateway): Promise<string> {
   return (await fetch(`${running.gateway.adminUrl}/metrics`)).text()
+}
+
+interface ReloadAnswer {
+  readonly requested: boolean
+  readonly report?: ReloadShown
+}
+
+async function requestReload(running: RunningGateway, folder: GatewayFolder, body: object): Promise<ReloadAnswer> {
+  const response = await fetch(`${running.gateway.adminUrl}/admin/api/reload`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${folder.keys['root']}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  assert.equal(response.status, 200)
+  // The form that the operation's own output schema describes.
+  return (await response.json()) as ReloadAnswer
 }

@@ -325,7 +325,7 @@ for (const target of WHOLE_PATH_TARGETS)
         await callers
       }
       assert.match(refusals[0] ?? '', /^SCHEMA_CHANGED: /)
-      assert.match(JSON.stringify(running.observations), /is another column under the same name/)
+      assert.match(JSON.stringify(running.observations), /have changed places/)
       const rest = await callTool(endpoint, key, 'search_people', { columns: ['id', 'spare'], limit: 50 })
       assert.equal(rest.isError, false)
       assert.doesNotMatch(rest.text, /secret/)

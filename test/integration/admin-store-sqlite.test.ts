@@ -20,6 +20,7 @@ import { StoreFailure } from '../../src/admin/admin-store.js'
 import { MIGRATIONS, STORE_VERSION } from '../../src/admin/migrations.js'
 import { openSqliteAdminStore, type SqliteAdminStore } from '../../src/admin/sqlite-admin-store.js'
 import { LAST_USED_FLUSH_INTERVAL_MS } from '../../src/core/limits.js'
+import { numbersOf } from '../support/admin-stores.js'
 import { must } from '../support/gateway.js'
 
 const AUTHOR = { name: 'cli:test' }
@@ -138,7 +139,9 @@ describe('making and migrating a store in a file', () => {
       assert.deepEqual(await newer.beginIdempotent(claim, 1_000), { kind: 'new' })
       must(await newer.changes(AUTHOR).putConnector('shop', '{"id":"shop"}'))
       assert.equal((await newer.claimPending('g', 10, 1_000)).length, 1)
-      assert.deepEqual(await newer.readVersions(), { change: 2, reload: 0 })
+      assert.deepEqual(await numbersOf(newer), { change: 2, reload: 0 })
+      must(await newer.changes(AUTHOR).deletePolicy('crm'))
+      assert.equal(must(await newer.changes(AUTHOR).applyPolicy('crm', '{}')).version, 2)
       await newer.close()
     })
   }

@@ -8,7 +8,7 @@ import { parseKey, secretMatches } from '../../src/auth/api-key.js'
 import type { ClaimValue } from '../../src/core/identity.js'
 import { LAST_USED_FLUSH_INTERVAL_MS } from '../../src/core/limits.js'
 import type { Result } from '../../src/core/result.js'
-import { openedStore, STORE_KINDS, type StorePlace, time } from '../support/admin-stores.js'
+import { numbersOf, openedStore, STORE_KINDS, type StorePlace, time } from '../support/admin-stores.js'
 import { must } from '../support/gateway.js'
 import type { StoreOrder } from '../support/store-process.js'
 import { eventually } from '../support/test-server.js'
@@ -60,7 +60,7 @@ for (const { kind, fresh } of STORE_KINDS) {
       )
       const empty = [store.listIdentities(), store.listKeys(), store.listPolicies(), store.listConnectors()]
       assert.deepEqual(await Promise.all(empty), [[], [], [], []])
-      assert.deepEqual(await store.readVersions(), { change: 1, reload: 0 })
+      assert.deepEqual(await numbersOf(store), { change: 1, reload: 0 })
       assert.equal(await store.healthy(), true)
       await store.close()
       await store.close()
@@ -91,7 +91,7 @@ for (const { kind, fresh } of STORE_KINDS) {
         ['truth', false],
         ['list', ['a', 1, true]],
         ['constructor', 'x'],
-        ['odd', '\u0000 " \\ é 😀'],
+        ['odd', '\u0001 " \\ é 😀'],
       ])
       must(await store.changes(AUTHOR).createIdentity('anna', [], claims))
       assert.deepEqual((await store.findIdentity('anna'))?.claims, claims)
@@ -217,6 +217,26 @@ for (const { kind, fresh } of STORE_KINDS) {
       await store.close()
     })
 
+    test('a claim that no database can hold is refused, and so is a name that is no name', async () => {
+      const { store, changes } = await withKey()
+      const before = await versionOf(store)
+      for (const value of ['a\u0000', '\u0000', 'x\ud800', '\udc00y', ['fine', 'no\u0000t']]) {
+        const claims = new Map<string, ClaimValue>([['tenant', value]])
+        const rule = /INVALID: claim tenant: expected text without NUL and without halves of surrogate pairs/
+        assert.match(refusal(await changes.setClaims('anna', claims)), rule)
+        assert.match(refusal(await changes.createIdentity('bob', [], claims)), rule)
+      }
+      for (const name of ['__proto__', '', 'a b', 'a\u0000', '\ud800']) {
+        assert.match(
+          refusal(await changes.setClaims('anna', new Map([[name, 'x']]))),
+          /INVALID: this is not a name for a claim/,
+        )
+      }
+      assert.equal(await versionOf(store), before)
+      assert.deepEqual((await store.findIdentity('anna'))?.claims, new Map([['tenant', '42']]))
+      await store.close()
+    })
+
     test('what exists already, and the removal of what does not', async () => {
       const { store, changes } = await withKey()
       assert.match(refusal(await changes.createRole('admin')), /EXISTS.*exists already/)
@@ -287,7 +307,7 @@ for (const { kind, fresh } of STORE_KINDS) {
       await store.close()
     })
 
-    test('a deleted policy is gone in every version, and begins anew', async () => {
+    test('a deleted policy is gone in every version, and no number means two documents', async () => {
       const { place, store, changes } = await withKey()
       must(await changes.applyPolicy('crm', '{}', new Map([['shop', '[]']])))
       must(await changes.applyPolicy('crm', '{}'))
@@ -295,7 +315,27 @@ for (const { kind, fresh } of STORE_KINDS) {
       assert.equal(await store.findPolicy('crm'), undefined)
       assert.deepEqual(await store.policyHistory('crm'), [])
       assert.deepEqual(await place.rows('SELECT * FROM known_objects'), [])
-      assert.equal(must(await changes.applyPolicy('crm', '{}')).version, 1)
+      assert.equal(must(await changes.applyPolicy('crm', '{}')).version, 3)
+      assert.equal(must(await changes.applyPolicy('crm', '{}')).version, 4)
+      must(await changes.deletePolicy('crm'))
+      assert.equal(must(await changes.applyPolicy('other', '{}')).version, 1)
+      await store.close()
+      const again = await openedStore(place)
+      assert.equal(must(await again.changes(AUTHOR).applyPolicy('crm', '{}')).version, 5)
+      assert.deepEqual(
+        (await again.policyHistory('crm')).map(({ version }) => version),
+        [5],
+      )
+      await again.close()
+    })
+
+    test('a number that an older program gave is not given again', async () => {
+      const { place, store, changes } = await withKey()
+      must(await changes.applyPolicy('crm', '{}'))
+      await place.rows(
+        "INSERT INTO policies (name, version, document, author, applied_at) VALUES ('crm', 7, '{}', 'a', 1)",
+      )
+      assert.equal(must(await changes.applyPolicy('crm', '{}')).version, 8)
       await store.close()
     })
 
@@ -409,9 +449,9 @@ for (const { kind, fresh } of STORE_KINDS) {
       const store = await openedStore(place)
       const changes = store.changes({ name: 'anna', keyId: 'abcdefghijkl', address: '10.0.0.1' })
       for (const [entry, make] of made) {
-        const before = await store.readVersions()
+        const before = await numbersOf(store)
         must(await make(changes))
-        assert.deepEqual(await store.readVersions(), { ...before, change: before.change + 1 }, entry)
+        assert.deepEqual(await numbersOf(store), { ...before, change: before.change + 1 }, entry)
         assert.equal((await pendingOf(place)).at(-1), entry)
       }
       const pending = await store.claimPending('g1', 100, 1_000)
@@ -454,7 +494,7 @@ for (const { kind, fresh } of STORE_KINDS) {
       const place = await fresh()
       const store = await openedStore(place)
       await store.changes(AUTHOR).requestReload()
-      assert.deepEqual(await store.readVersions(), { change: 1, reload: 1 })
+      assert.deepEqual(await numbersOf(store), { change: 1, reload: 1 })
       assert.deepEqual(await pendingOf(place), ['reload.request every instance'])
       await store.close()
     })
@@ -691,7 +731,7 @@ for (const { kind, fresh } of STORE_KINDS) {
       )
       const store = await openedStore(place)
       assert.equal((await store.listRoles()).length, 3 + 5)
-      assert.deepEqual(await store.readVersions(), { change: 6, reload: 0 })
+      assert.deepEqual(await numbersOf(store), { change: 6, reload: 0 })
       await store.close()
     })
   })

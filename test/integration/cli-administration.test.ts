@@ -66,11 +66,70 @@ describe('administration on the command line', () => {
       ['role', 'delete', 'short-lived'],
       ['identity', 'delete', 'ada'],
       ['connector', 'remove', 'filed'],
+      ['key', 'revoke', 'aaaaaaaaaaaa'],
+      ['policy', 'delete', 'crm'],
+      ['policy', 'rollback', 'crm'],
     ]) {
       assert.match(refused(...args), /say --yes if that is meant/)
     }
     assert.match(done('role', 'delete', 'short-lived', '--yes'), /Deleted the role "short-lived"/)
     assert.match(refused('role', 'delete', 'short-lived', '--yes'), /there is no role "short-lived"/)
+  })
+
+  test('a key is ended for good only when that is meant, and the question holds no secret', () => {
+    const made = json('key', 'create', 'ada')
+    const [id, key] = [String(made['key_id']), String(made['key'])]
+    const state = () => {
+      const keys: unknown = json('key', 'list')['keys']
+      assert.ok(Array.isArray(keys))
+      return Object(keys.find((one: unknown) => Object(one).key_id === id)).state
+    }
+    for (const given of [id, key, `Bearer ${key}`]) {
+      const said = refused('key', 'revoke', given)
+      assert.match(said, new RegExp(`ends the key .*${id}.* for good; say --yes`))
+      assert.ok(!said.includes(key.slice(16)))
+    }
+    assert.equal(state(), 'valid')
+    done('key', 'revoke', key, '--yes')
+    assert.equal(state(), 'revoked')
+    // What is so already is no failure: a script may say it twice.
+    done('key', 'revoke', id, '--yes')
+  })
+
+  test('claims that no database can hold, and names that are none, are refused by name', () => {
+    for (const claim of ['__proto__=x', 'a b=x', '=x', '-x=1', 'constructor']) {
+      assert.match(refused('identity', 'claims', 'ada', '--claim', claim), /claim/)
+    }
+    for (const item of ['["a\\u0000"]', '["\\ud800"]']) {
+      assert.match(
+        refused('identity', 'claims', 'ada', '--claim', `tenant=${item}`),
+        /claim tenant: expected text without NUL/,
+      )
+    }
+    done('identity', 'claims', 'ada', '--claim', 'constructor=x')
+    assert.deepEqual(json('identity', 'show', 'ada')['claims'], { constructor: 'x' })
+    done('identity', 'claims', 'ada', '--claim', 'tenant=1')
+  })
+
+  test('the number of a version is plain digits', () => {
+    for (const version of ['1e0', '0x1', '-1', '1.0', ' 1', '01', '0', '', '9'.repeat(40)]) {
+      assert.match(
+        refused('policy', 'show', 'crm', `--version=${version}`),
+        /version: expected the number of a version/,
+      )
+      assert.match(refused('policy', 'rollback', 'crm', `--to=${version}`, '--yes'), /expected the number of a version/)
+    }
+  })
+
+  test('names with control characters are refused before anything is looked up', () => {
+    for (const name of ['a\u0007b', 'a\u001b[2J', 'x'.repeat(300)]) {
+      for (const command of ['show', 'disable']) {
+        const said = refused('identity', command, name)
+        assert.match(said, /identity: expected the name of an identity/)
+        assert.ok(!said.includes('\u0007') && !said.includes('\u001b'))
+      }
+      assert.match(refused('role', 'delete', name, '--yes'), /role: expected the name of a role/)
+    }
   })
 
   test('a role that somebody has, and a reserved one, stay', () => {

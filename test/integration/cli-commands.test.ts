@@ -118,7 +118,7 @@ describe('from nothing to a stored policy', () => {
   test('a key is shown when it is made and never again; a whole key may be given to revoke it', () => {
     const made = json(done(run('key', 'create', 'anna', '--json')))
     const secret = String(made['key']).slice(16)
-    const revoked = run('key', 'revoke', String(made['key']))
+    const revoked = run('key', 'revoke', String(made['key']), '--yes')
     const listed = run('key', 'list')
     assert.match(done(listed), new RegExp(`${String(made['key_id'])} +anna +revoked`))
     for (const ended of [revoked, listed, run('key', 'list', '--json')]) {
@@ -129,14 +129,29 @@ describe('from nothing to a stored policy', () => {
   test('both common options work before the command and after it', () => {
     for (const args of [
       ['--json', '--config', 'config.yaml', 'role', 'list'],
+      ['role', '--json', '--config', 'config.yaml', 'list'],
       ['role', 'list', '--json', '--config', 'config.yaml'],
     ]) {
       assert.ok('roles' in json(done(run(...args))))
     }
   })
 
-  test('any command makes a missing store', () => {
-    rmSync(join(folder, 'runku.sqlite'))
+  test('a command that only reads makes no store where none is, and one that changes something says that it made one', () => {
+    const path = join(folder, 'runku.sqlite')
+    rmSync(path)
+    for (const reading of [['role', 'list'], ['key', 'list'], ['policy', 'show', 'crm'], ['check']]) {
+      assert.match(
+        oneLine(run(...reading)),
+        /runku\.sqlite: there is no admin store here: "runku serve" and every command/,
+      )
+    }
+    assert.equal(existsSync(path), false)
+    const made = run('role', 'create', 'clerk')
+    assert.match(done(made), /clerk/)
+    assert.equal(made.err, `runku: created the admin store ${path}\n`)
+    assert.equal(run('role', 'create', 'other').err, '')
+    rmSync(path)
+    assert.deepEqual(json(run('role', 'create', 'clerk', '--json').err), { notes: [`created the admin store ${path}`] })
     assert.match(done(run('role', 'list')), /admin +reserved/)
   })
 })
@@ -170,6 +185,7 @@ describe('refusals', () => {
     assert.equal(ended.out, '')
     assert.deepEqual(json(ended.err), {
       error: { messages: ['there is no role "analyst". Make it with "runku role create".'] },
+      notes: [`created the admin store ${join(folder, 'runku.sqlite')}`],
     })
   })
 
@@ -195,6 +211,66 @@ describe('refusals', () => {
     }
     assert.match(done(run('--help')), /Exit codes: 0 done, 1 refused or failed .*, 2 wrong usage/s)
     assert.match(done(run('--version')), /^\d+\.\d+\.\d+\n$/)
+  })
+
+  test('with --json wrong usage is one JSON object on the standard error, wherever the option stands', () => {
+    const cases: readonly (readonly [args: readonly string[], said: RegExp])[] = [
+      [['rolle', '--json'], /unknown command 'rolle'.*Did you mean role/],
+      [['--json', 'rolle'], /unknown command 'rolle'/],
+      [['role', '--json'], /expected a command.*runku role/],
+      [['--json'], /expected a command.*runku/],
+      [['role', 'create', '--json'], /missing required argument 'role'/],
+      [['--json', 'role', 'list', '--nonsense'], /unknown option '--nonsense'/],
+      [['role', 'list', 'too', 'many', '--json'], /too many arguments/],
+      [['connector', 'add', 'eu', '--json'], /--file/],
+      [['demo', '--port', 'x', '--json'], /expected a number from 0 to 65535/],
+    ]
+    for (const [args, said] of cases) {
+      const ended = run(...args)
+      assert.deepEqual([ended.code, ended.out], [2, ''], args.join(' '))
+      const { error, ...rest } = json(ended.err)
+      assert.deepEqual(rest, {})
+      const messages: unknown = Object(error).messages
+      assert.ok(Array.isArray(messages) && messages.length > 0)
+      assert.match(messages.join(' '), said)
+      assert.doesNotMatch(messages.join(' '), /^error:/)
+    }
+    // Behind "--" it is an argument like any other.
+    assert.match(oneLine(run('role', 'create', '--', '--json')), /not a name for a role/)
+  })
+
+  test('a start and a check that fail say so in JSON as well', () => {
+    const served = run('serve', '--config', 'absent.yaml', '--json')
+    assert.deepEqual([served.code, served.out], [1, ''])
+    assert.match(String(Object(json(served.err)['error']).messages), /absent\.yaml: there is no such file/)
+    writeFileSync(join(folder, 'lost.yaml'), 'admin_store: { path: lost.sqlite }\n')
+    writeFileSync(join(folder, 'lost.sqlite'), 'nothing that SQLite would know, '.repeat(99))
+    for (const config of ['absent.yaml', 'lost.yaml']) {
+      const checked = run('check', '--config', config, '--json')
+      assert.deepEqual([checked.code, checked.err], [1, ''])
+      assert.equal(json(checked.out)['ok'], false)
+      assert.match(String(json(checked.out)['faults']), /there is no such file|this is not an SQLite file/)
+    }
+  })
+
+  test('every command tells its options and the exit codes, and asking for help is no wrong usage', () => {
+    const commandsOf = (help: string) =>
+      [...(help.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+)/gm)].flatMap(([, name = '']) =>
+        name === 'help' ? [] : [name],
+      )
+    let seen = 0
+    const walk = (path: readonly string[]) => {
+      const help = done(run(...path, '--help'))
+      assert.match(help, /Usage: runku/)
+      for (const option of ['--config <file>', '--json', '--help']) assert.ok(help.includes(option), path.join(' '))
+      assert.match(help, /Exit codes: 0 done, 1 refused or failed .*, 2 wrong usage, 3 something.*\n130/)
+      const below = commandsOf(help)
+      seen += 1
+      for (const name of below) walk([...path, name])
+      if (below.length > 0) assert.equal(done(run(...path, 'help')), help, path.join(' '))
+    }
+    walk([])
+    assert.ok(seen > 35, String(seen))
   })
 
   test('a faulty policy names line and nearest key, and nothing is stored', () => {

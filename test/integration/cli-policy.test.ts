@@ -112,6 +112,11 @@ describe('the life of a policy', () => {
     writeFileSync(join(folder, 'broken.yaml'), FIRST.replace('mask:', 'maks:'))
     const broken = await refusedWith('policy', 'validate', 'broken.yaml')
     assert.match(broken, /^runku: broken\.yaml: line 4, .*did you mean "mask"\?\n$/)
+    writeFileSync(join(folder, 'slip.yaml'), FIRST.replace('{ claim: tenant }', `"$\{var.tenant}"`))
+    assert.match(
+      await done('policy', 'validate', 'slip.yaml'),
+      /^slip\.yaml: line 5: warning: .* which is no variable and is taken as plain text; a variable is written "\$\{vars\.tenant\}"/,
+    )
     assert.match(await done('policy', 'list'), /There are no policies/)
   })
 
@@ -124,6 +129,18 @@ describe('the life of a policy', () => {
     assert.match(await refusedWith('policy', 'validate', 'first.yaml', '--connector', 'shp'), /did you mean "shop"\?/)
     const both = await refusedWith('policy', 'validate', 'first.yaml', '--connector', 'shop', '--name', 'crm')
     assert.match(both, /not both/)
+    const nowhere = await refusedWith('policy', 'validate', 'first.yaml', '--name', 'crn')
+    assert.equal(
+      nowhere,
+      'runku: first.yaml: no connector uses a policy "crn", so there is no database to check it against. Did you mean "crm"?\n',
+    )
+    assert.match(await refusedWith('policy', 'apply', 'crn', 'first.yaml'), /; --offline applies it all the same\. Did/)
+    assert.match(await refusedWith('policy', 'diff', 'crn', 'first.yaml'), /did you mean "crm"\?/)
+    const early = await refusedWith('policy', 'explain', 'anna', 'search_orders')
+    assert.match(
+      early,
+      /connector "shop" uses the policy "crm", which nobody has applied: it serves nothing to anybody/,
+    )
   })
 
   test('apply warns of a role that nobody has and of an identity that does not exist, with line and nearest name', async () => {
@@ -217,7 +234,7 @@ describe('the life of a policy', () => {
     const out = await done('policy', 'rollback', 'crm', '--to', '1', '--yes')
     assert.match(out, /Applied version 3 of the policy "crm", which is version 1 again\./)
     assert.match(await done('policy', 'diff', 'crm', '--from', '1', '--to', '3'), /nothing changes for anybody/)
-    assert.match(await refusedWith('policy', 'rollback', 'crm', '--to', '3', '--yes'), /from 1 to 2/)
+    assert.match(await refusedWith('policy', 'rollback', 'crm', '--to', '3', '--yes'), /the older ones are 1, 2/)
   })
 
   test('suggest drafts a policy that applies, and overwrites nothing', async () => {

@@ -157,6 +157,49 @@ for (const target of WHOLE_PATH_TARGETS) {
       assert.deepEqual(await rowsOf(path, asking(5), enough), [{ count: 5 }])
     })
 
+    test('no sum or average of whole numbers and decimals fails for what a group that falls holds', async () => {
+      const answers: unknown[] = []
+      for (const [i, n, d] of [
+        ['0', '0', '0'],
+        ['2147483647', '9223372036854775807', '99999999999999.9999'],
+      ]) {
+        const row = (id: number, group: number, values: string) =>
+          `INSERT INTO big VALUES (${id}, ${group}, ${values});`
+        const rows = [
+          ...Array.from({ length: 6 }, (_, id) => row(id, 1, '1, 2, 3')),
+          ...Array.from({ length: 6 }, (_, id) => row(id + 10, 2, '4, 5, 6')),
+          ...Array.from({ length: 4 }, (_, id) => row(id + 20, 3, `${i}, ${n}, ${d}`)),
+          ...Array.from({ length: 3 }, (_, id) => row(id + 30, 4, `${i}, ${n}, ${d}`)),
+        ]
+        const made = await server.createDatabase(
+          `CREATE TABLE big (id int PRIMARY KEY, g int, i int, n bigint, d decimal(18, 4));\n${rows.join('\n')}`,
+        )
+        const policy =
+          "version: 1\ntables: { public.big: {} }\nroles: { of_5: { aggregate: ['*'], min_group_size: 5 } }"
+        const own = await openPath({ settings: made.reader(), policy: policyFor(target.engine, policy) })
+        const metrics = ['i', 'n', 'd'].flatMap((column) => [
+          { fn: 'sum', column, as: `sum_${column}` },
+          { fn: 'avg', column, as: `avg_${column}` },
+        ])
+        const small = [{ column: 'g', op: 'eq', value: 4 }]
+        for (const args of [
+          { metrics, group_by: ['g'] },
+          { metrics, filters: small },
+        ]) {
+          const { code, body } = await own.call(asking(5), 'aggregate_big', args)
+          assert.equal(code, 'OK', body)
+          answers.push(body)
+        }
+        await own.close()
+        await made.drop()
+      }
+      const [before, none, after, still] = answers
+      assert.equal(before, after)
+      assert.equal(none, still)
+      assert.match(String(before), /"g":2/)
+      assert.doesNotMatch(String(before), /"g":[34]/)
+    })
+
     test('min and max are refused, and are not in the list of whoever has a group size', async () => {
       for (const fn of ['min', 'max']) {
         const { code, body, reason, statements } = await path.call(asking(3), 'aggregate_items', {

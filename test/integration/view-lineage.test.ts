@@ -27,12 +27,30 @@ CREATE FUNCTION reads_words() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN (
 CREATE FUNCTION reads_all() RETURNS SETOF people LANGUAGE sql AS 'SELECT * FROM people';
 CREATE FUNCTION reads_view() RETURNS text LANGUAGE sql AS 'SELECT max(code) FROM above';
 CREATE FUNCTION reads_none() RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION calls_words() RETURNS text LANGUAGE sql AS 'SELECT reads_words()';
+CREATE FUNCTION calls_calls() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN public.calls_words (); END $$;
+CREATE FUNCTION parsed() RETURNS text LANGUAGE sql BEGIN ATOMIC SELECT calls_words(); END;
+CREATE VIEW calling AS SELECT calls_calls() AS x;
+CREATE FUNCTION row_value() RETURNS text LANGUAGE sql AS 'SELECT p::text FROM people AS p';
+CREATE FUNCTION row_counted() RETURNS bigint LANGUAGE sql AS 'SELECT count(people) FROM people';
+CREATE FUNCTION row_renamed() RETURNS text LANGUAGE sql AS 'SELECT max(c) FROM people p (a, b, c)';
+CREATE FUNCTION row_table() RETURNS SETOF people LANGUAGE sql AS 'TABLE people';
+CREATE FUNCTION row_star() RETURNS text LANGUAGE sql AS 'SELECT max((p.*)::text) FROM people p';
+CREATE FUNCTION runs_text(t text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'SELECT ' || t; END $$;
+CREATE FUNCTION runs_runs() RETURNS void LANGUAGE sql AS $$ SELECT runs_text('x') $$;
+CREATE SCHEMA hidden;
+CREATE FUNCTION hidden.inner() RETURNS text LANGUAGE sql AS 'SELECT max(ssn) FROM public.people';
+CREATE FUNCTION calls_hidden() RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT hidden.inner()';
 `,
   mysql: `${TABLES}
 CREATE FUNCTION reads_words() RETURNS text READS SQL DATA RETURN (SELECT max(\`ssn\`) FROM people);
 CREATE PROCEDURE reads_all() READS SQL DATA SELECT * FROM people;
 CREATE FUNCTION reads_view() RETURNS text READS SQL DATA RETURN (SELECT max(code) FROM above);
 CREATE FUNCTION reads_none() RETURNS int NO SQL RETURN 1;
+CREATE FUNCTION calls_words() RETURNS text READS SQL DATA RETURN reads_words();
+CREATE PROCEDURE calls_calls() READS SQL DATA CALL reads_all;
+CREATE VIEW calling AS SELECT calls_words() AS x;
+CREATE PROCEDURE runs_text(q text) READS SQL DATA BEGIN SET @q = q; PREPARE s FROM @q; EXECUTE s; END;
 `,
   sqlserver: `${TABLES.replace(/^CREATE VIEW/gm, 'GO\nCREATE VIEW')}
 GO
@@ -43,6 +61,14 @@ GO
 CREATE FUNCTION reads_view() RETURNS varchar(40) AS BEGIN RETURN (SELECT max(code) FROM above) END
 GO
 CREATE FUNCTION reads_none() RETURNS int AS BEGIN RETURN 1 END
+GO
+CREATE FUNCTION calls_words() RETURNS varchar(40) AS BEGIN RETURN dbo.reads_words() END
+GO
+CREATE PROCEDURE calls_calls AS EXEC dbo.reads_all
+GO
+CREATE VIEW calling AS SELECT dbo.calls_words() AS x
+GO
+CREATE PROCEDURE runs_text @q nvarchar(100) AS EXEC sp_executesql @q
 `,
 }
 
@@ -71,6 +97,18 @@ const READ: PerEngine<Told> = {
     reads_none: {},
     reads_view: { ...ABOVE, above: ['code'] },
     reads_words: { people: ['ssn'] },
+    calls_words: { people: ['ssn'] },
+    calls_calls: { people: ['ssn'] },
+    calls_hidden: { people: ['ssn'] },
+    parsed: { people: ['ssn'] },
+    calling: { people: ['ssn'] },
+    row_value: { people: 'all' },
+    row_counted: { people: 'all' },
+    row_renamed: { people: 'all' },
+    row_table: { people: 'all' },
+    row_star: { people: 'all' },
+    runs_text: {},
+    runs_runs: {},
   },
   mysql: {
     above: ABOVE,
@@ -81,6 +119,10 @@ const READ: PerEngine<Told> = {
     reads_none: {},
     reads_view: { ...ABOVE, above: ['code'] },
     reads_words: { people: ['ssn'] },
+    calls_words: { people: ['ssn'] },
+    calls_calls: { people: 'all' },
+    calling: { people: ['ssn'] },
+    runs_text: {},
   },
   // By the words of each text: what is renamed or another table's counts as well, and nothing is missed.
   sqlserver: {
@@ -97,7 +139,18 @@ const READ: PerEngine<Told> = {
       places: ['id', 'name', 'person_id'],
     },
     reads_words: { people: ['ssn'] },
+    calls_words: { people: ['ssn'] },
+    calls_calls: { people: 'all' },
+    calling: { people: ['ssn'] },
+    runs_text: {},
   },
+}
+
+/** What runs text that is put together, itself or through others. */
+const UNSURE: PerEngine<readonly string[]> = {
+  postgres: ['runs_runs', 'runs_text'],
+  mysql: ['runs_text'],
+  sqlserver: ['runs_text'],
 }
 
 async function introspected(settings: ConnectorSettings): Promise<SchemaModel> {
@@ -123,6 +176,14 @@ for (const target of ENGINE_TARGETS) {
 
     test('whoever may see their texts is told the columns, through views of views', async () => {
       assert.deepEqual(told(await introspected(database.superuser())), forEngine(READ, target.engine))
+    })
+
+    test('of what runs text that is put together it is told that it may read more, and of nothing else', async () => {
+      const { tables, routines } = await introspected(database.superuser())
+      const unsure = [...tables, ...routines].flatMap(({ ref, readsUnsure }) =>
+        readsUnsure === true ? [ref.name] : [],
+      )
+      assert.deepEqual(unsure.map(String), forEngine(UNSURE, target.engine))
     })
 
     test('a login that may only SELECT is told what the server lets it see, and nothing fails', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import Database from 'better-sqlite3'
-import type { AdminStore } from '../../src/admin/admin-store.js'
+import type { AdminStore, StoreVersions } from '../../src/admin/admin-store.js'
 import { type AdminStoreSettings, openAdminStore } from '../../src/admin/open-admin-store.js'
 import { Secret } from '../../src/config/secret.js'
 import { must } from './gateway.js'
@@ -32,6 +32,12 @@ export function openStore(place: Pick<StorePlace, 'settings'>, clock: () => numb
 
 export async function openedStore(place: Pick<StorePlace, 'settings'>): Promise<AdminStore> {
   return must(await openStore(place))
+}
+
+/** The store's numbers that count something. */
+export async function numbersOf(store: Pick<AdminStore, 'readVersions'>): Promise<Omit<StoreVersions, 'mark'>> {
+  const { change, reload } = await store.readVersions()
+  return { change, reload }
 }
 
 const root = mkdtempSync(join(tmpdir(), 'runku-stores-'))

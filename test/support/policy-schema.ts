@@ -144,6 +144,7 @@ export function routineOf(schema: string, name: string, sketch: RoutineSketch = 
     declaredReadOnly: sketch.readOnly ?? true,
     securityDefiner: false,
     parameters,
+    reads: [],
     result: sketch.result ?? (fields.length > 0 ? { kind: 'record', set: true, fields } : { kind: 'void' }),
   }
 }

@@ -41,6 +41,7 @@ function fixture(change: Partial<KeyRecord> = {}) {
     anonymousRoles: [],
     clock: () => clock.now,
     observe: (observation: Observation) => observed.push(observation),
+    compared: (): Promise<void> | undefined => undefined,
   }
   return { key, keyId, record, used, observed, clock, options, authenticator: createAuthenticator(options) }
 }
@@ -202,6 +203,39 @@ describe('authentication', () => {
     const broken = ask()
     failing(new Error('a bug'))
     await assert.rejects(Promise.resolve(broken), /a bug/)
+  })
+
+  test('after the store was away a valid caller waits until what is served was compared with it, and is refused where it cannot be', async () => {
+    const { key, options, observed } = fixture()
+    let asked = 0
+    let settle: () => void = () => {}
+    let failing: (error: Error) => void = () => {}
+    const compared = () => {
+      asked += 1
+      return new Promise<void>((resolve, reject) => {
+        settle = resolve
+        failing = reject
+      })
+    }
+    for (const authEnabled of [true, false]) {
+      const authenticator = createAuthenticator({ ...options, authEnabled, compared })
+      const ask = () => authenticator.authenticate(`Bearer ${key}`, 'crm', '10.0.0.1')
+      const waiting = ask()
+      settle()
+      assert.ok((await waiting).ok)
+      const lost = ask()
+      failing(new StoreFailure('missing', 'the store is away'))
+      const refused = await lost
+      assert.equal(refused.ok ? '' : refused.error.code, 'AUTH_UNAVAILABLE')
+    }
+    assert.deepEqual([asked, observed.length], [4, 2])
+    const stranger = createAuthenticator({ ...options, compared }).authenticate(
+      `Bearer ${strangersKey()}`,
+      'crm',
+      '::1',
+    )
+    assert.ok(!(stranger instanceof Promise))
+    assert.equal(asked, 4, 'nothing is compared for who is refused anyway')
   })
 
   test('with authentication off everybody is anonymous, whatever they send', async () => {

@@ -131,8 +131,51 @@ test('a procedure tells when it is declared to write, what its result shows, and
   assert.deepEqual(changes(of('{ effect: read }'), of('{ effect: write, result_columns: [n], tool_name: sum }')), [
     `- ${call}fewer columns: total`,
     `+ ${call}may now write`,
-    `- ${call}no longer under the name "report"`,
-    `+ ${call}now under the name "sum"`,
+    `- ${call}its tool is no longer named "report"`,
+    `+ ${call}its tool is now named "sum"`,
   ])
   assert.deepEqual(changes(of('{ effect: read }'), '{ version: 1 }'), [`- ${call}no longer allowed, columns n, total`])
+})
+
+test('relations that a policy adds or takes away are told of where both sides are the caller’s, and those of the catalog are not', () => {
+  const of = (relations: string, more = '') =>
+    `{ version: 1, tables: { public.customers: {}, public.orders: { ${relations}${more} } }, roles: { a: { read: ['*'] }, b: { read: [public.orders] } } }`
+  const declared = 'relations: { r: { columns: [total], references: public.customers } }'
+  const words = 'role "a": "public.orders": the relation of total to id of public.customers is'
+  assert.deepEqual(changes(of(''), of(declared)), [`+ ${words} now known`])
+  assert.deepEqual(changes(of(declared), of('')), [`- ${words} no longer known`])
+  assert.deepEqual(changes(of(declared), of(declared.replace('{ r:', '{ other:'))), [])
+})
+
+test('tools of another name, another key, fewer columns to aggregate and limits of every level are told of', () => {
+  const orders = 'of "public.orders": '
+  assert.deepEqual(changes(policy('{}', READ), policy('{ tool_name: sales }', READ)), [
+    '- role "a": "public.orders": its tools are no longer named after "orders"',
+    '+ role "a": "public.orders": its tools are now named after "sales"',
+  ])
+  assert.deepEqual(changes(policy('{}', READ), policy('{ key: [customer_id] }', READ)), [
+    '- role "a": "public.orders": a row is no longer asked for by id',
+    '+ role "a": "public.orders": a row is now asked for by customer_id',
+  ])
+  const counted = (columns: string) => policy(`{ aggregate: { columns: [${columns}] } }`, READ)
+  assert.deepEqual(changes(counted('status, total'), counted('status')), [
+    `- role "a": aggregate ${orders}fewer columns: total`,
+  ])
+  const timeout = 'query_timeout_ms: 900'
+  const line = `- role "a": get, search, aggregate ${orders}query_timeout_ms 900 (before: 5000)`
+  const read = policy('{}', READ)
+  assert.deepEqual(changes(read, policy('{}', READ, `, defaults: { ${timeout} }`)), [line])
+  assert.deepEqual(changes(read, policy(`{ ${timeout} }`, READ)), [line])
+  assert.deepEqual(changes(read, policy('{}', `{ read: [public.orders], ${timeout} }`)), [line])
+})
+
+test('what a role denies is told of although it has nothing by itself', () => {
+  const of = (role: string) => `{ version: 1, tables: { public.orders: {} }, roles: { a: ${READ}, d: ${role} } }`
+  const subject = 'role "d": "public.orders": '
+  assert.deepEqual(changes(of('{}'), of('{ deny: [public.orders] }')), [
+    `- ${subject}denied, whatever other roles grant`,
+  ])
+  assert.deepEqual(changes(of("{ deny: ['*'] }"), of('{}')), [
+    `+ ${subject}no longer denied, so that other roles may grant it`,
+  ])
 })

@@ -442,7 +442,25 @@ test('text that is not one YAML document without tags is refused with its line',
   }
   assert.equal(refused(`version: 1\nx: ${'['.repeat(40)}1${']'.repeat(40)}`)[0]?.problem, 'nested too deeply')
   assert.ok(refused(`version: 1\nx: ${'['.repeat(50_000)}`).length <= 10)
+  // Here the parser itself gives up, in words of its own.
+  assert.equal(refused(`version: 1\nx: ${'['.repeat(5_000)}${']'.repeat(5_000)}`)[0]?.problem, 'nested too deeply')
+  assert.equal(only('version: 1\n---\nversion: 1').problem, 'a second document')
+  const star = only('version: 1\ntables: { a.b: {} }\nroles: { r: { read: * } }')
+  assert.equal(star.line, 3)
+  assert.match(star.expected, /quotes around it: '\*'/)
   assert.equal(only(' '.repeat(POLICY_TEXT_CHARS_MAX + 1)).problem, 'too long')
+})
+
+test('a tag that YAML knows is refused like any other, wherever it stands', () => {
+  for (const [text, path] of [
+    ["version: !!int '1'", 'version'],
+    ['version: 1\ntables: !!map {}', 'tables'],
+    ['version: 1\ntables: { a.b: { mask: !!seq [c] } }', 'tables.a.b.mask'],
+  ]) {
+    const [fault] = refused(text ?? '')
+    assert.equal(fault?.path, path)
+    assert.match(fault?.problem ?? '', /^the tag !!(?:int|map|seq)$/)
+  }
 })
 
 test('YAML 1.1 words are not read as booleans, whatever the document declares', () => {

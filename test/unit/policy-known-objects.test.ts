@@ -36,11 +36,13 @@ function judged(schema: SchemaModel) {
   return {
     columns: access === undefined ? undefined : [...access.columns.search.keys()],
     kinds: findings.map(({ kind }) => kind),
+    texts: findings.map(({ text }) => text),
   }
 }
 
 test('what the policy was confirmed to be about is served', () => {
-  assert.deepEqual(judged(before), { columns: ['id', 'name', 'tenant', 'note'], kinds: [] })
+  const { columns, kinds } = judged(before)
+  assert.deepEqual([columns, kinds], [['id', 'name', 'tenant', 'note'], []])
 })
 
 test('a column that is new since the policy was applied stays hidden', () => {
@@ -56,7 +58,8 @@ test('a column whose type changed stays hidden', () => {
   const retyped = after((all) =>
     all.map((column) => (column.name === 'note' ? { ...column, type: TYPES.json } : column)),
   )
-  assert.deepEqual(judged(retyped), { columns: ['id', 'name', 'tenant'], kinds: ['column_changed'] })
+  const { columns, kinds } = judged(retyped)
+  assert.deepEqual([columns, kinds], [['id', 'name', 'tenant'], ['column_changed']])
 })
 
 test('two columns swapped by rename open nothing: the masked values come under neither name', () => {
@@ -66,7 +69,32 @@ test('two columns swapped by rename open nothing: the masked values come under n
       return { ...column, name: other as typeof column.name, agentName: other }
     }),
   )
-  assert.deepEqual(judged(swapped), { columns: ['id', 'tenant', 'note'], kinds: ['column_changed', 'column_changed'] })
+  const { columns, kinds, texts } = judged(swapped)
+  assert.deepEqual(
+    [columns, kinds],
+    [
+      ['id', 'tenant', 'note'],
+      ['column_changed', 'column_changed'],
+    ],
+  )
+  const stays = 'it stays hidden until the policy is applied again.'
+  assert.deepEqual(texts, [
+    `Column "ssn" of "public.people" is the one that was "name": "ssn" and "name" have changed places; ${stays}`,
+    `Column "name" of "public.people" is the one that was "ssn": "name" and "ssn" have changed places; ${stays}`,
+  ])
+})
+
+test('three columns that went round are others under the same names, and no two of them have changed places', () => {
+  const next: Readonly<Record<string, string>> = { name: 'ssn', ssn: 'note', note: 'name' }
+  const turned = after((all) =>
+    all.map((column) => {
+      const other = next[column.name] ?? column.name
+      return { ...column, name: other as typeof column.name, agentName: other }
+    }),
+  )
+  const { columns, texts } = judged(turned)
+  assert.deepEqual(columns, ['id', 'tenant'])
+  assert.equal(texts.filter((text) => text.includes('is another column under the same name')).length, 3)
 })
 
 test('a row filter over a column that is another one now withholds the table', () => {

@@ -73,3 +73,31 @@ test('a procedure that reads a masked column is warned of by the name that the p
     [['reads_hidden_column', 'warning', 'procedures', 'public.report', false]],
   )
 })
+
+test('a procedure whose body is not read, or that runs text of its own making, is warned of where the policy hides anything', () => {
+  const { reads, ...unread } = routineOf('public', 'report', { fields: { n: 'integer' } })
+  const told = (routine: typeof unread & Pick<Table, 'readsUnsure' | 'reads'>, customers: string) => {
+    const text = `{ version: 1, tables: { public.customers: ${customers} }, procedures: { report: { effect: read } }, roles: { r: { call: ['*'] } } }`
+    const { findings } = compiled(text, withRoutines(schemaOf(CUSTOMERS), routine))
+    return findings.map(({ kind, severity, withholds, text: said }) => [kind, severity, withholds, said])
+  }
+  const sentence = (why: string) =>
+    `"public.report" may read what the policy hides: ${why}; see that it does not give it away.`
+  assert.deepEqual(told(unread, '{ mask: [ssn] }'), [
+    ['reads_unknown', 'warning', false, sentence('its body is not read')],
+  ])
+  assert.deepEqual(told({ ...unread, reads: [], readsUnsure: true }, '{ mask: [ssn] }'), [
+    ['reads_unknown', 'warning', false, sentence('it runs text that it puts together, or calls what is not read')],
+  ])
+  assert.deepEqual(told({ ...unread, reads: [] }, '{ mask: [ssn] }'), [])
+  assert.deepEqual(told(unread, '{}'), [])
+})
+
+test('a view that calls what runs text of its own making is warned of', () => {
+  const unsure: Table = { ...reading(view({ id: 'integer' }), ['id']), readsUnsure: true }
+  const { findings } = compiled(policyOf('{ mask: [ssn] }'), schemaOf(CUSTOMERS, unsure))
+  assert.deepEqual(
+    findings.map(({ kind, severity, table }) => [kind, severity, table]),
+    [['reads_unknown', 'warning', 'public.contacts']],
+  )
+})

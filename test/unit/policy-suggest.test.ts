@@ -193,7 +193,7 @@ describe('a suggested policy', () => {
     assert.deepEqual(Object.keys(document.procedures), [])
     assert.match(
       text,
-      /^# {3}public\.report: \{ effect: read \} {2}# may read public\.Customer\.PasswordHash, .*FirstName/m,
+      /^# {3}# may read public\.Customer\.PasswordHash, (?:.*|.*\n# {3}# .*)FirstName.*\n(?:# {3}# .*\n)*# {3}public\.report: \{ effect: read \}$/m,
     )
   })
 
@@ -229,4 +229,38 @@ test('names that several schemas share are told apart, and none is left with a h
   assert.equal(document.tables['b.Items']?.tool_name, 'b_items')
   assert.equal(document.tables['c.items']?.tool_name, undefined)
   assert.equal(document.tables['a.Long name of a table']?.tool_name, 'a_long_name_of_a_table')
+})
+
+test('parts of a table are left out, because their rows are read through it; a table of another shape or with a key is not', () => {
+  const columns = { id: 'integer', amount: 'decimal' } as const
+  const tables = [
+    tableOf('public', 'payment', { columns, key: ['id'] }),
+    tableOf('public', 'payment_p2007_01', { columns }),
+    tableOf('public', 'payment_2024', { columns }),
+    tableOf('public', 'payment_default', { columns }),
+    tableOf('public', 'payment_2023', { columns, key: ['id'] }),
+    tableOf('public', 'payment_2022', { columns: { ...columns, note: 'text' } }),
+    tableOf('public', 'payment_notes', { columns }),
+  ]
+  const { document, text } = suggestPolicy(schemaOf(...tables), [])
+  assert.deepEqual(Object.keys(document.tables).sort(), [
+    'public.payment',
+    'public.payment_2022',
+    'public.payment_2023',
+    'public.payment_notes',
+  ])
+  assert.match(text, /payment_2024\n.*it seems to hold a part of "public\.payment", through which its rows are read/)
+})
+
+test('of a procedure whose body is not read the draft says so, and a view that may read more is kept', () => {
+  const { reads, ...unread } = routineOf('public', 'report')
+  const table = tableOf('public', 'people', { columns: { id: 'integer', ssn: 'text' }, key: ['id'] })
+  const view: Table = {
+    ...tableOf('public', 'seen', { kind: 'view', columns: { n: 'integer' } }),
+    reads: [],
+    readsUnsure: true,
+  }
+  const { document, text } = suggestPolicy(withRoutines(schemaOf(table, view), unread), [])
+  assert.match(text, /^# {3}public\.report: .*# its body is not read$/m)
+  assert.deepEqual(Object.keys(document.tables), ['public.people', 'public.seen'])
 })

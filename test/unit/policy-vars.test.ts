@@ -187,3 +187,51 @@ test('what begins like a variable and is none is refused, and other dollars are 
   assert.ok(parse(`\\\\${v('a')}`, 'ilike').ok)
   assert.ok(!parse('x'.repeat(VALUE_CHARS_MAX + 1), 'ilike').ok)
 })
+
+test('what looks like a variable and is none is warned of, with what was meant, and stays text', () => {
+  const cases: readonly (readonly [literal: string, meant: string])[] = [
+    [dollar('{var.region}'), 'region'],
+    [dollar('{ vars.region }'), 'region'],
+    [dollar('{vars .region}'), 'region'],
+    [dollar('{VARS.REGION}'), 'region'],
+    [dollar('{vars:region}'), 'region'],
+    [dollar('{region}'), 'region'],
+    [dollar('(vars.region)'), 'region'],
+    [dollar('vars.region'), 'region'],
+    ['{{ vars.region }}', 'region'],
+    [dollar('{ }'), 'name'],
+    [`a ${dollar('{var.region}')} ${v('region')}`, 'region'],
+  ]
+  for (const [literal, meant] of cases) {
+    const document = documentOf(filtering(`{ column: name, op: eq, value: ${JSON.stringify(literal)} }`))
+    const { findings } = compilePolicy(document, SHOP, { schemas: ['public'], vars: { region: 'eu' } })
+    assert.deepEqual(
+      findings.map(({ kind, severity, withholds }) => [kind, severity, withholds]),
+      [['variable_misspelt', 'warning', false]],
+      literal,
+    )
+    assert.ok(findings[0]?.text.includes(`a variable is written ${JSON.stringify(v(meant))}`), findings[0]?.text)
+  }
+})
+
+test('a slip in a preset, a role’s filter and a list is warned of at its place; a text that is none is not', () => {
+  const slip = JSON.stringify(dollar('{var.a}'))
+  const text = `version: 1
+tables:
+  public.customers: { update: { columns: [ssn], preset: { name: ${slip} } } }
+roles:
+  r: { read: ['*'], update: ['*'], row_filter: { public.customers: [ { column: name, op: in, values: [x, ${slip}] } ] } }`
+  const { findings } = compilePolicy(documentOf(text), SHOP, { schemas: ['public'] })
+  assert.deepEqual(
+    findings.map(({ kind, path }) => [kind, path.join('.')]),
+    [
+      ['variable_misspelt', 'tables.public.customers.update.preset.name'],
+      ['variable_misspelt', 'roles.r.row_filter.public.customers.0.values.1'],
+    ],
+  )
+  for (const plain of [dollar('5'), dollar('{'), '{}', 'vars.region', '%{a}', 'variable: {x}', v('region')]) {
+    const document = documentOf(filtering(`{ column: name, op: eq, value: ${JSON.stringify(plain)} }`))
+    const met = compilePolicy(document, SHOP, { schemas: ['public'], vars: { region: 'eu' } })
+    assert.deepEqual(met.findings, [], plain)
+  }
+})

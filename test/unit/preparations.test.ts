@@ -127,6 +127,44 @@ describe('preparations of a connector', () => {
     preparations.close()
   })
 
+  test('who waits for one that goes well is told by none that fails, nor by one that began before', async () => {
+    const { preparations, state, answer, turn } = prepared()
+    void preparations.refresh()
+    await turn()
+    let well = false
+    void preparations.whenWell().then(() => {
+      well = true
+    })
+    await answer('one')
+    assert.deepEqual([well, preparations.servedMark], [false, '1'])
+    state.version = 2
+    state.storeFails = true
+    assert.equal((await preparations.refresh()).kind, 'failed')
+    state.storeFails = false
+    await turn()
+    assert.deepEqual([well, preparations.servedMark], [false, '1'])
+    void preparations.refresh()
+    await answer('two')
+    assert.deepEqual([well, preparations.servedMark], [true, '2'])
+    const closed = preparations.whenWell()
+    preparations.close()
+    await closed
+    await preparations.whenWell()
+  })
+
+  test('the policy in force is the one that a preparation went well with, not the one that was read last', async () => {
+    const { preparations, state, lane, answer, turn } = prepared()
+    void preparations.refresh()
+    await answer('one')
+    state.version = 2
+    const failing = preparations.refresh()
+    await turn()
+    preparations.lost(lane, 'gone')
+    assert.equal((await failing).kind, 'failed')
+    assert.deepEqual([preparations.policyMark, preparations.servedMark], ['2', '1'])
+    preparations.close()
+  })
+
   test('a changed schema makes it prepare again at most twice a minute, whatever else prepared it', async () => {
     const { preparations, asked, state, answer, turn } = prepared()
     void preparations.refresh()

@@ -17,20 +17,61 @@ export interface Readable {
   readonly columns: readonly string[]
 }
 
-type ReadsOfViews = ReadonlyMap<string, readonly DirectRead[]>
+/** What one view or routine reads by itself, and what it calls. */
+export interface Body {
+  readonly reads: readonly DirectRead[]
+  /** Routines, by key. */
+  readonly calls: readonly string[]
+  /** It may read more: it runs text that it puts together, or something that nothing is known of. */
+  readonly unsure: boolean
+}
+
+/** Everything that may be read through. */
+export interface Bodies {
+  /** By `objectKey`. */
+  readonly views: ReadonlyMap<string, Body>
+  /** By the key that `calls` has. One that is called and not here is one whose text the login may not see. */
+  readonly routines: ReadonlyMap<string, Body>
+}
+
+/** As a table or a routine of the model has it. Without `reads` nothing is known. */
+export interface ObjectReads {
+  readonly reads?: readonly TableRead[]
+  readonly readsUnsure?: true
+}
 
 /** Schema and name apart: joined with a dot, `a.b` and `c` would be `a` and `b.c`. */
 export function objectKey(schema: string, name: string): string {
   return JSON.stringify([schema, name])
 }
 
-/** What these reads come to, those of the views among them included, however deep. By schema and name, columns by name. */
-export function allReads(direct: readonly DirectRead[], views: ReadsOfViews): readonly TableRead[] {
+/** What an object reads, itself and through the views that it reads and the routines that it calls, however deep. */
+export function objectReads(body: Body | undefined, bodies: Bodies): ObjectReads {
+  if (body === undefined) return {}
+  const direct: DirectRead[] = []
+  const opened = new Set<Body>()
+  let unsure = false
+  const waiting: (Body | undefined)[] = [body]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (next === undefined) unsure = true
+    if (next === undefined || opened.has(next)) continue
+    opened.add(next)
+    direct.push(...next.reads)
+    unsure ||= next.unsure
+    for (const { schema, name } of next.reads) {
+      const view = bodies.views.get(objectKey(schema, name))
+      if (view !== undefined) waiting.push(view)
+    }
+    for (const key of next.calls) waiting.push(bodies.routines.get(key))
+  }
+  return { reads: together(direct), ...(unsure ? { readsUnsure: true } : {}) }
+}
+
+/** By schema and name, columns by name. */
+function together(reads: readonly DirectRead[]): readonly TableRead[] {
   const found = new Map<string, { readonly ref: TableRef; columns: Set<string> | 'all' }>()
-  const opened = new Set<string>()
-  const waiting = [...direct]
-  for (let read = waiting.pop(); read !== undefined; read = waiting.pop()) {
-    const { schema, name, columns } = read
+  for (const { schema, name, columns } of reads) {
     const key = objectKey(schema, name)
     const known = found.get(key) ?? {
       ref: { schema: catalogName(schema), name: catalogName(name) },
@@ -39,9 +80,6 @@ export function allReads(direct: readonly DirectRead[], views: ReadsOfViews): re
     found.set(key, known)
     if (columns === 'all') known.columns = 'all'
     else if (known.columns !== 'all') for (const column of columns) known.columns.add(column)
-    if (opened.has(key)) continue
-    opened.add(key)
-    waiting.push(...(views.get(key) ?? []))
   }
   return [...found.values()]
     .map(({ ref, columns }) => ({
@@ -49,45 +87,4 @@ export function allReads(direct: readonly DirectRead[], views: ReadsOfViews): re
       columns: columns === 'all' ? columns : [...columns].sort(byCodeUnits).map(catalogName),
     }))
     .sort((a, b) => byCodeUnits(a.table.schema, b.table.schema) || byCodeUnits(a.table.name, b.table.name))
-}
-
-const WORD = /[\p{L}_][\p{L}\p{N}_$#@]*/gu
-/** Every quoted name, whatever the engine's quotes; the text of a literal counts too, since it may be run. */
-const QUOTED = /"([^"]+)"|`([^`]+)`|\[([^\]]+)\]/g
-/** A star that stands for columns, and functions that take a row as one value. */
-const WHOLE_ROWS =
-  /\bselect\s+(?:(?:distinct|all|top\s*\(?\s*\d+\s*\)?)\s+)?\*|[.,]\s*\*|\breturning\s+\*|\b(?:row_)?to_jsonb?\s*\(|\bfor\s+(?:json|xml)\b/i
-
-/**
- * What a body may read, told by its words: a table whose name stands in it, with those of its columns whose names do, and all
- * where it takes whole rows. It may name too much, since a word can be about something else; text that is put together at run
- * time can hide a name.
- */
-export class BodyWords {
-  readonly #byName = new Map<string, Readable[]>()
-
-  constructor(readable: readonly Readable[]) {
-    for (const each of readable) {
-      const name = each.name.toLowerCase()
-      const same = this.#byName.get(name)
-      if (same === undefined) this.#byName.set(name, [each])
-      else same.push(each)
-    }
-  }
-
-  reads(body: string): readonly DirectRead[] {
-    const words = new Set<string>()
-    for (const [word] of body.matchAll(WORD)) words.add(word.toLowerCase())
-    for (const [, double, back, bracket] of body.matchAll(QUOTED)) {
-      words.add((double ?? back ?? bracket ?? '').toLowerCase())
-    }
-    const whole = WHOLE_ROWS.test(body)
-    return [...words].flatMap((word) =>
-      (this.#byName.get(word) ?? []).map(({ schema, name, columns }) => ({
-        schema,
-        name,
-        columns: whole ? ('all' as const) : columns.filter((column) => words.has(column.toLowerCase())),
-      })),
-    )
-  }
 }

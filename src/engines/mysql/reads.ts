@@ -1,13 +1,23 @@
-import type { TableRead } from '../../core/schema-model.js'
-import { allReads, BodyWords, type DirectRead, objectKey, type Readable } from '../catalog/reads.js'
+import { BodyWords } from '../catalog/body-words.js'
+import {
+  type Body,
+  type DirectRead,
+  type ObjectReads,
+  objectKey,
+  objectReads,
+  type Readable,
+} from '../catalog/reads.js'
 import { type CatalogRow, textCell } from '../catalog/rows.js'
 
 /** What views and routines read, from the rows of `VIEW_TEXTS` and `ROUTINE_TEXTS`; nothing where the login may not see them. */
 export interface CatalogReads {
-  ofView(name: string): { readonly reads?: readonly TableRead[] }
+  ofView(name: string): ObjectReads
   /** By type and name, such as `PROCEDURE run`. */
-  ofRoutine(key: string): { readonly reads?: readonly TableRead[] }
+  ofRoutine(key: string): ObjectReads
 }
+
+/** A statement that is run from text. */
+const DYNAMIC = /\bprepare\b|\bexecute\s+immediate\b/i
 
 export function catalogReads(
   database: string,
@@ -15,14 +25,23 @@ export function catalogReads(
   routineRows: readonly CatalogRow[],
   readable: readonly Readable[],
 ): CatalogReads {
-  const views = new Map(textsOf(viewRows).map(([name, body]) => [objectKey(database, name), viewReads(body)] as const))
-  const words = new BodyWords(readable)
-  const routines = new Map(textsOf(routineRows).map(([key, body]) => [key, words.reads(body)] as const))
-  const told = (direct: readonly DirectRead[] | undefined) =>
-    direct === undefined ? {} : { reads: allReads(direct, views) }
+  const keys = routineRows.map((row) => textCell(row, 0))
+  const words = new BodyWords(
+    readable,
+    keys.map((key) => ({ key, name: key.slice(key.indexOf(' ') + 1) })),
+    DYNAMIC,
+  )
+  const viewBody = (text: string): Body => {
+    const { known, unknown } = words.calls(text)
+    return { reads: viewReads(text), calls: known, unsure: unknown }
+  }
+  const bodies = {
+    views: new Map(textsOf(viewRows).map(([name, text]) => [objectKey(database, name), viewBody(text)] as const)),
+    routines: new Map(textsOf(routineRows).map(([key, text]) => [key, words.body(text)] as const)),
+  }
   return {
-    ofView: (name) => told(views.get(objectKey(database, name))),
-    ofRoutine: (key) => told(routines.get(key)),
+    ofView: (name) => objectReads(bodies.views.get(objectKey(database, name)), bodies),
+    ofRoutine: (key) => objectReads(bodies.routines.get(key), bodies),
   }
 }
 

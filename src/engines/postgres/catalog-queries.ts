@@ -185,7 +185,8 @@ ORDER BY k.conrelid, k.conname`
 /**
  * `$1`: views and materialized views, and whatever they read is followed to the tables. A row for each column that a view's
  * query names: view, schema and name of what is read, the column (NULL where it names none of them), whether it takes whole
- * rows: then no column of those is a dependency, and only the parsed query tells.
+ * rows: then no column of those is a dependency, and only the parsed query tells. Further rows name a function that the query calls,
+ * last, and nothing that is read.
  */
 export const VIEW_READS = `
 WITH RECURSIVE used (oid) AS (
@@ -197,7 +198,7 @@ WITH RECURSIVE used (oid) AS (
   JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
 )
 SELECT vn.nspname::text, v.relname::text, n.nspname::text, c.relname::text, a.attname::text,
-       (r.ev_action::text LIKE '%:varattno 0 %')::text
+       (r.ev_action::text LIKE '%:varattno 0 %')::text, NULL::text
 FROM used
 JOIN pg_class v ON v.oid = used.oid
 JOIN pg_namespace vn ON vn.oid = v.relnamespace
@@ -207,11 +208,23 @@ JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d
 JOIN pg_class c ON c.oid = d.refobjid
 JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid <> 0
-WHERE v.relkind IN ('v', 'm') AND c.relkind IN ('r', 'v', 'm', 'p', 'f')`
+WHERE v.relkind IN ('v', 'm') AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
+UNION ALL
+SELECT vn.nspname::text, v.relname::text, NULL, NULL, NULL, NULL, p.oid::text
+FROM used
+JOIN pg_class v ON v.oid = used.oid
+JOIN pg_namespace vn ON vn.oid = v.relnamespace
+JOIN pg_rewrite r ON r.ev_class = v.oid AND r.ev_type = '1'
+JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_proc'::regclass
+JOIN pg_proc p ON p.oid = d.refobjid
+JOIN pg_language l ON l.oid = p.prolang
+WHERE v.relkind IN ('v', 'm') AND l.lanname NOT IN ('internal', 'c')`
 
 /**
- * `$1`: routines that are written in a language. The text of the body, empty where it was parsed when the routine was made; then
- * what it depends on tells: schema and name of the table, the column or NULL. Last: whether such a body takes whole rows.
+ * `$1`: routines, and beside them every one that these may call, whoever may run it: extensions' own are left out. Only what is
+ * written in a language has a text. The text of the body, empty where it was parsed when the routine was made; then what it depends
+ * on tells: schema and name of the table, the column or NULL; whether such a body takes whole rows; the routines that it calls. Last
+ * the name.
  */
 export const ROUTINE_READS = `
 SELECT p.oid::text, p.prosrc,
@@ -222,8 +235,19 @@ SELECT p.oid::text, p.prosrc,
         LEFT JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid AND d.refobjsubid <> 0
         WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_class'::regclass
           AND c.relkind IN ('r', 'v', 'm', 'p', 'f'))::text,
-       coalesce(to_jsonb(p) ->> 'prosqlbody' LIKE '%:varattno 0 %', false)::text
-FROM unnest($1::oid[]) AS wanted (oid)
-JOIN pg_proc p ON p.oid = wanted.oid
+       coalesce(to_jsonb(p) ->> 'prosqlbody' LIKE '%:varattno 0 %', false)::text,
+       (SELECT coalesce(json_agg(called.oid::text), '[]')
+        FROM pg_depend d
+        JOIN pg_proc called ON called.oid = d.refobjid
+        JOIN pg_language cl ON cl.oid = called.prolang
+        WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_proc'::regclass
+          AND cl.lanname NOT IN ('internal', 'c'))::text,
+       p.proname::text
+FROM pg_proc p
+JOIN pg_namespace pn ON pn.oid = p.pronamespace
 JOIN pg_language l ON l.oid = p.prolang
-WHERE l.lanname NOT IN ('internal', 'c')`
+WHERE l.lanname NOT IN ('internal', 'c')
+  AND (p.oid = ANY ($1::oid[])
+       OR (pn.nspname NOT LIKE 'pg\\_%' AND pn.nspname <> 'information_schema'
+           AND NOT EXISTS (SELECT FROM pg_depend e
+                           WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')))`

@@ -1,49 +1,63 @@
-import type { TableRead } from '../../core/schema-model.js'
-import { allReads, BodyWords, type DirectRead, objectKey, type Readable } from '../catalog/reads.js'
+import { BodyWords } from '../catalog/body-words.js'
+import {
+  type Body,
+  type DirectRead,
+  type ObjectReads,
+  objectKey,
+  objectReads,
+  type Readable,
+} from '../catalog/reads.js'
 import { flag, isText, parseList, text } from './catalog-cells.js'
 import type { Row } from './wire-query.js'
 
 /** What views and routines read, from the rows of `VIEW_READS` and `ROUTINE_READS`. */
 export interface CatalogReads {
-  ofView(schema: string, name: string): { readonly reads?: readonly TableRead[] }
+  ofView(schema: string, name: string): ObjectReads
   /** By the catalog's own id. */
-  ofRoutine(oid: string): { readonly reads?: readonly TableRead[] }
+  ofRoutine(oid: string): ObjectReads
 }
 
 type Dependency = readonly [schema: string, name: string, column: string | null]
+
+/** A statement that is run from text; grants and triggers name what may be executed. */
+const DYNAMIC = /\bexecute\b(?!\s+(?:function|procedure|on)\b)/i
 
 export function catalogReads(
   viewRows: readonly Row[],
   routineRows: readonly Row[],
   readable: readonly Readable[],
 ): CatalogReads {
-  const views = viewReads(viewRows)
-  const words = new BodyWords(readable)
-  const routines = new Map(
-    routineRows.map((row) => [text(row, 0), [...words.reads(text(row, 1)), ...dependencies(row)]] as const),
+  const words = new BodyWords(
+    readable,
+    routineRows.map((row) => ({ key: text(row, 0), name: text(row, 5) })),
+    DYNAMIC,
   )
-  const told = (direct: readonly DirectRead[] | undefined) =>
-    direct === undefined ? {} : { reads: allReads(direct, views) }
+  const routines = new Map(routineRows.map((row) => [text(row, 0), routineBody(row, words)] as const))
+  const bodies = { views: viewBodies(viewRows), routines }
   return {
-    ofView: (schema, name) => told(views.get(objectKey(schema, name))),
-    ofRoutine: (oid) => told(routines.get(oid)),
+    ofView: (schema, name) => objectReads(bodies.views.get(objectKey(schema, name)), bodies),
+    ofRoutine: (oid) => objectReads(routines.get(oid), bodies),
   }
 }
 
-function viewReads(rows: readonly Row[]): ReadonlyMap<string, readonly DirectRead[]> {
-  const views = new Map<string, DirectRead[]>()
+/** A row is about a table that the view reads, or about a function that it calls. */
+function viewBodies(rows: readonly Row[]): ReadonlyMap<string, Body> {
+  const views = new Map<string, { readonly reads: DirectRead[]; readonly calls: string[]; readonly unsure: boolean }>()
   for (const row of rows) {
     const key = objectKey(text(row, 0), text(row, 1))
-    const read = readOf([text(row, 2), text(row, 3), row[4] ?? null], flag(row, 5))
-    const reads = views.get(key)
-    if (reads === undefined) views.set(key, [read])
-    else reads.push(read)
+    const body = views.get(key) ?? { reads: [], calls: [], unsure: false }
+    views.set(key, body)
+    const called = row[6] ?? null
+    if (called === null) body.reads.push(readOf([text(row, 2), text(row, 3), row[4] ?? null], flag(row, 5)))
+    else body.calls.push(called)
   }
   return views
 }
 
-function dependencies(row: Row): readonly DirectRead[] {
-  return parseList(row, 2, isDependency).map((dependency) => readOf(dependency, flag(row, 3)))
+function routineBody(row: Row, words: BodyWords): Body {
+  const told = words.body(text(row, 1))
+  const reads = parseList(row, 2, isDependency).map((dependency) => readOf(dependency, flag(row, 3)))
+  return { ...told, reads: [...told.reads, ...reads], calls: [...told.calls, ...parseList(row, 4, isText)] }
 }
 
 function isDependency(value: unknown): value is Dependency {
