@@ -1,3 +1,4 @@
+import { SQLSERVER_PATTERN_CHARS_MAX } from './limits.js'
 import type { EngineName } from './schema-model.js'
 
 /** What one engine can do and another cannot. Everything that depends on it asks here. */
@@ -14,6 +15,8 @@ export interface EngineCapabilities {
   readonly nullsInIndexOrder: boolean
   /** A statement that writes can return what a subquery says of the row as written; elsewhere the row is read back. */
   readonly subqueryInReturned: boolean
+  /** Units of UTF-16 that a pattern of `ilike` has at most, once its brackets are escaped; undefined where nothing limits it. */
+  readonly patternCharsMax: number | undefined
 }
 
 export const ENGINE_CAPABILITIES: Readonly<Record<EngineName, EngineCapabilities>> = {
@@ -24,6 +27,7 @@ export const ENGINE_CAPABILITIES: Readonly<Record<EngineName, EngineCapabilities
     schemas: true,
     nullsInIndexOrder: true,
     subqueryInReturned: true,
+    patternCharsMax: undefined,
   },
   mysql: {
     procedureDryRun: false,
@@ -32,6 +36,7 @@ export const ENGINE_CAPABILITIES: Readonly<Record<EngineName, EngineCapabilities
     schemas: false,
     nullsInIndexOrder: false,
     subqueryInReturned: true,
+    patternCharsMax: undefined,
   },
   sqlserver: {
     procedureDryRun: true,
@@ -40,5 +45,6 @@ export const ENGINE_CAPABILITIES: Readonly<Record<EngineName, EngineCapabilities
     schemas: true,
     nullsInIndexOrder: false,
     subqueryInReturned: false,
+    patternCharsMax: SQLSERVER_PATTERN_CHARS_MAX,
   },
 }

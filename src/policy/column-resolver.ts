@@ -1,4 +1,4 @@
-import type { Column, Table } from '../core/schema-model.js'
+import type { Column, EngineName, Table } from '../core/schema-model.js'
 import { parentRule } from './parent-rule.js'
 import type { ParentFilter, PolicyFilter } from './policy-document.js'
 import { type FindingKind, type Findings, quoted } from './policy-finding.js'
@@ -22,18 +22,24 @@ export class ColumnResolver {
   readonly findings: Findings
   readonly byName: ReadonlyMap<string, number>
   readonly confirmed: readonly boolean[]
+  readonly engine: EngineName
 
   constructor(
     name: string,
     table: Table,
     findings: Findings,
-    columns: { readonly positions: ReadonlyMap<string, number>; readonly confirmed: readonly boolean[] },
+    columns: {
+      readonly positions: ReadonlyMap<string, number>
+      readonly confirmed: readonly boolean[]
+      readonly engine: EngineName
+    },
   ) {
     this.name = name
     this.table = table
     this.findings = findings
     this.byName = columns.positions
     this.confirmed = columns.confirmed
+    this.engine = columns.engine
   }
 
   /** A rule that stands under the table itself. */
@@ -60,7 +66,7 @@ export class ColumnResolver {
       }
       const column = this.confirmedColumn(filter.column, within(rule, index, 'column'))
       if (column === undefined) continue
-      const result = compileFilter(filter, column)
+      const result = compileFilter(filter, column, this.engine)
       if (result.ok) compiled.push(result.value)
       else this.unusable(result.error.kind, column, within(rule, index), result.error.text)
     }

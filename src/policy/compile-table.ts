@@ -18,6 +18,7 @@ export interface TableDraft {
   readonly table: Table
   readonly policy: TablePolicy
   readonly toolBase: string
+  readonly engine: EngineName
   readonly positions: ReadonlyMap<string, number>
   /** Whether each column is the one that the policy was confirmed to be about. */
   readonly confirmed: readonly boolean[]
@@ -53,7 +54,7 @@ export function draftTables(
       const confirmed = confirmedColumns(name, table, knownByName, findings)
       const readBack = withParents.has(name) ? readBackFor(schema.engine, table) : table
       const related = withRelations(name, readBack, policy, catalog, findings)
-      drafts.set(name, draftTable(name, related, policy, { schemas, confirmed }, findings))
+      drafts.set(name, draftTable(name, related, policy, { schemas, confirmed, engine: schema.engine }, findings))
     }
   }
   withholdClashes(drafts.values(), findings)
@@ -70,12 +71,16 @@ function draftTable(
   name: string,
   table: Table,
   policy: TablePolicy,
-  surroundings: { readonly schemas: readonly string[]; readonly confirmed: readonly boolean[] },
+  surroundings: {
+    readonly schemas: readonly string[]
+    readonly confirmed: readonly boolean[]
+    readonly engine: EngineName
+  },
   findings: Findings,
 ): TableDraft {
-  const { schemas, confirmed } = surroundings
+  const { schemas, confirmed, engine } = surroundings
   const positions = new Map(table.columns.map((column, index) => [column.name, index]))
-  const resolver = new ColumnResolver(name, table, findings, { positions, confirmed })
+  const resolver = new ColumnResolver(name, table, findings, { positions, confirmed, engine })
   const { aggregate } = policy
   const masked = resolver.positions(policy.mask, resolver.rule('mask'))
   const allowed =
@@ -94,6 +99,7 @@ function draftTable(
     name,
     table: policy.key === undefined ? table : withKey(table, key),
     policy,
+    engine,
     toolBase: toolBaseName(policy.tool_name ?? defaultBase(table, schemas)),
     positions,
     confirmed,

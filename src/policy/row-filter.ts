@@ -1,9 +1,10 @@
 import { unreachable } from '../core/assert.js'
 import type { ClaimValue } from '../core/identity.js'
 import { IN_VALUES_MAX } from '../core/limits.js'
+import { patternTooLong } from '../core/pattern.js'
 import type { Filter, FilterOp, ParentTerm, PlanValue, Scope, ScopeTerm } from '../core/plan.js'
 import { fail, ok, type Result } from '../core/result.js'
-import type { Column, Identifier, Table, TableRef } from '../core/schema-model.js'
+import type { Column, EngineName, Identifier, Table, TableRef } from '../core/schema-model.js'
 import { filterOpsFor } from '../core/tool-grammar.js'
 import { coerceValue } from '../core/value.js'
 import type { ClaimSource, ParentFilter, PolicyFilter, PolicyLiteral } from './policy-document.js'
@@ -53,6 +54,7 @@ const LONE_ESCAPE = /(?<!\\)(?:\\\\)*\\$/
 export function compileFilter(
   filter: Exclude<PolicyFilter, ParentFilter>,
   column: Column,
+  engine: EngineName,
 ): Result<RowFilter, FilterFault> {
   const { type, name } = column
   if (!filterOpsFor(type).includes(filter.op)) {
@@ -66,7 +68,16 @@ export function compileFilter(
   if (filter.op === 'ilike' && values.value.some((pattern) => LONE_ESCAPE.test(pattern))) {
     return fail({ kind: 'literal_unusable', text: 'its pattern ends in a \\ that escapes nothing' })
   }
+  const tooLong = filter.op === 'ilike' ? firstTooLong(engine, values.value) : undefined
+  if (tooLong !== undefined) {
+    return fail({ kind: 'literal_unusable', text: `its pattern is too long: the engine takes ${tooLong}` })
+  }
   return ok({ kind: 'fixed', filter: comparison(column, filter.op, values.value) })
+}
+
+/** Of a pattern that every call with it would be refused for. */
+function firstTooLong(engine: EngineName, patterns: readonly PlanValue[]): string | undefined {
+  return patterns.map((pattern) => patternTooLong(engine, pattern)).find((tooLong) => tooLong !== undefined)
 }
 
 function isClaim(source: PolicyLiteral | ClaimSource | readonly PolicyLiteral[]): source is ClaimSource {

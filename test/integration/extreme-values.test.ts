@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { EngineName } from '../../src/core/schema-model.js'
 import { forEngine } from '../support/engines.js'
 import { MYSQL_TARGETS } from '../support/mariadb.js'
 import { POSTGRES_TARGETS } from '../support/postgres.js'
 import { identity, openPath, type RecordedPath } from '../support/recorded-path.js'
 import { policyFor } from '../support/security-sql.js'
+import { SQLSERVER_TARGETS } from '../support/sqlserver.js'
 
 /** Texts that some collation takes for the same, and others that it sorts before or after because of what is not seen. */
 const TEXTS = [
@@ -56,8 +58,11 @@ const COLLATIONS = {
     ],
     ...['varchar(20) CHARACTER SET utf16 COLLATE utf16_general_ci', 'char(20) COLLATE utf8mb4_general_ci'],
   ],
-  // Texts have neither `min` nor `max` there: of equal ones nothing says which it would give.
-  sqlserver: [],
+  // Texts have neither `min` nor `max` there: of equal ones nothing says which it would give. Groups show one of them.
+  sqlserver: [
+    ...['nvarchar(20) COLLATE Latin1_General_100_BIN2', 'nvarchar(20) COLLATE Latin1_General_CI_AS'],
+    ...['nvarchar(20) COLLATE Latin1_General_CI_AI', 'varchar(20) COLLATE Latin1_General_CS_AS'],
+  ],
 } as const
 
 const BEFORE = {
@@ -83,20 +88,24 @@ async function rowsOf(path: RecordedPath, tool: string, args: unknown): Promise<
   return structuredContent.rows
 }
 
+/** Rows of every part, in the order that the part lists its texts: each column holds the same text. */
+function filledWith(engine: EngineName): string {
+  const types = forEngine<readonly string[]>(COLLATIONS, engine)
+  const quote = (text: string) => `${engine === 'sqlserver' ? 'N' : ''}'${text.replaceAll("'", "''")}'`
+  const columns = types.map((type, i) => `c${i} ${type}`)
+  const rows = GROUPS.flatMap((texts, group) => texts.map((text) => ({ group, text })))
+  const tuples = rows.map(({ group, text }, id) => `(${[id, group, ...types.map(() => quote(text))].join(', ')})`)
+  return `${forEngine(BEFORE, engine)}
+    CREATE TABLE words (id int PRIMARY KEY, part int NOT NULL, ${columns.join(', ')});
+    INSERT INTO words VALUES ${tuples.join(', ')}`
+}
+
 for (const target of [...POSTGRES_TARGETS, ...MYSQL_TARGETS]) {
   describe(`extremes of text on the ${target.label} server`, () => {
     test('an extreme is what the order puts first, whatever looks different or is not seen', async (t) => {
       const server = await target.start()
       const types = forEngine<readonly string[]>(COLLATIONS, target.engine)
-      const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
-      const columns = types.map((type, i) => `c${i} ${type}`)
-      const rows = GROUPS.flatMap((texts, group) => texts.map((text) => ({ group, text })))
-      const tuples = rows.map(({ group, text }, id) => `(${[id, group, ...types.map(() => quote(text))].join(', ')})`)
-      const db = await server.createDatabase(
-        `${forEngine(BEFORE, target.engine)}
-         CREATE TABLE words (id int PRIMARY KEY, part int NOT NULL, ${columns.join(', ')});
-         INSERT INTO words VALUES ${tuples.join(', ')}`,
-      )
+      const db = await server.createDatabase(filledWith(target.engine))
       const path = await openPath({ settings: db.reader(), policy: policyFor(target.engine, POLICY) })
       t.after(() => path.close())
       for (const [i, type] of types.entries()) {
@@ -134,6 +143,54 @@ for (const target of [...POSTGRES_TARGETS, ...MYSQL_TARGETS]) {
         assert.deepEqual(await of(0), await of(1), type)
         assert.deepEqual(await of(2), await of(3), type)
         assert.deepEqual(await of(4), await of(5), type)
+      }
+    })
+  })
+}
+
+for (const target of SQLSERVER_TARGETS) {
+  describe(`texts that are equal and look different on the ${target.label} server`, () => {
+    test('there are no extremes of them, and a group shows one of its own, the same in whatever order they lie', async (t) => {
+      const server = await target.start()
+      const types = forEngine<readonly string[]>(COLLATIONS, 'sqlserver')
+      const db = await server.createDatabase(filledWith('sqlserver'))
+      const path = await openPath({ settings: db.reader(), policy: policyFor('sqlserver', POLICY) })
+      t.after(() => path.close())
+      for (const [i, type] of types.entries()) {
+        const column = `c${i}`
+        const of = async (part: number) => {
+          const filters = [{ column: 'part', op: 'eq', value: part }]
+          const metrics = [{ fn: 'count', as: 'n' }]
+          const groups = await rowsOf(path, 'aggregate_words', { metrics, group_by: [column], filters, limit: 50 })
+          return { filters, groups }
+        }
+        for (const fn of ['min', 'max']) {
+          const { code } = await path.call(ANYBODY, 'aggregate_words', { metrics: [{ fn, column, as: 'm' }] })
+          assert.match(code, /^ARGUMENT_/, `${fn} of ${type}`)
+        }
+        for (const part of GROUPS.keys()) {
+          const { filters, groups } = await of(part)
+          let rows = 0
+          for (const { [column]: shown, n } of groups) {
+            const label = `${JSON.stringify(shown)} of ${type} in ${JSON.stringify(GROUPS[part])}`
+            const same = await rowsOf(path, 'search_words', {
+              filters: [...filters, { column, op: 'eq', value: shown }],
+              columns: ['id', column],
+              limit: 50,
+            })
+            assert.equal(same.length, n, label)
+            assert.ok(
+              same.some((row) => row[column] === shown),
+              label,
+            )
+            rows += same.length
+          }
+          assert.equal(rows, GROUPS[part]?.length, `${type}, part ${part}: no row is in two groups`)
+        }
+        const shownIn = async (part: number) => (await of(part)).groups.map(({ [column]: shown }) => shown).sort()
+        assert.deepEqual(await shownIn(0), await shownIn(1), type)
+        assert.deepEqual(await shownIn(2), await shownIn(3), type)
+        assert.deepEqual(await shownIn(4), await shownIn(5), type)
       }
     })
   })

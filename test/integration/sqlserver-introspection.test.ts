@@ -212,6 +212,8 @@ const LIVE: readonly Live[] = [
     rule: 'a login that may do everything is said to, and another is not; a trigger makes new rows be read back',
     hold: async (t, server) => {
       const database = await shop(server)
+      // Of columns that are computed not every server tells what they read; this table has none.
+      await database.query('CREATE TRIGGER noticed ON quiet AFTER INSERT AS BEGIN SET NOCOUNT ON END')
       const { login } = await introspected(t, database)
       assert.deepEqual([login.superuser, login.owns, login.writes], [false, [], []])
       const all = await testDriver(t, database.superuser()).schema()
@@ -222,7 +224,7 @@ const LIVE: readonly Live[] = [
         return [insertReadBack, updateReadBack]
       }
       assert.deepEqual(
-        [readBack('children'), readBack('plain')],
+        [readBack('quiet'), readBack('plain')],
         [
           ['by_key', undefined],
           [undefined, undefined],

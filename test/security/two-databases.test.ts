@@ -15,7 +15,15 @@ import {
 } from '../support/arguments.js'
 import { ENGINE_TARGETS, forEngine, oneOfEachKind, type PerEngine } from '../support/engines.js'
 import { openPath, type PathParts, type RecordedPath, type Seen } from '../support/recorded-path.js'
-import { ENGINES, hasTests, readingBack, servedEngines, spelledFor, withoutKey } from '../support/security-engines.js'
+import {
+  ENGINES,
+  hasTests,
+  isGenuine,
+  readingBack,
+  servedEngines,
+  spelledFor,
+  withoutKey,
+} from '../support/security-engines.js'
 import { policyFor } from '../support/security-sql.js'
 import type { TestDatabase, TestServer } from '../support/test-server.js'
 import {
@@ -123,6 +131,14 @@ const FINDINGS: PerEngine<readonly string[]> = {
   sqlserver: ['effect_unproven'],
 }
 
+/** What merely speaks SQL Server's protocol tells everybody the texts of routines, of which the warnings are made. */
+const WHERE_TEXTS_ARE_TOLD = Array.from({ length: 4 }, () => 'reads_hidden_column')
+
+function findingsExpected(server: TestServer): readonly string[] {
+  const findings = forEngine(FINDINGS, server.engine)
+  return isGenuine(server) ? findings : [...findings, ...WHERE_TEXTS_ARE_TOLD]
+}
+
 function findingsOf({ findings }: RecordedPath): readonly string[] {
   return findings.map(({ kind }) => kind)
 }
@@ -208,7 +224,7 @@ for (const engine of ENGINES) {
     })
 
     test('the policy is served as written, so that nothing below is hidden by accident', () => {
-      assert.deepEqual(findingsOf(left), forEngine(FINDINGS, engine.engine))
+      assert.deepEqual(findingsOf(left), findingsExpected(server))
       assert.ok(left.tools(ANA).length > 15)
       assert.ok(left.tools(BOTH).length > 15)
     })
@@ -306,7 +322,7 @@ for (const engine of ENGINES) {
     for (const twin of twins) {
       test(`${twin.name} cannot tell the database from one where nothing hidden ever existed`, async (t) => {
         const [whole, bare] = [await open(leftSetup, unstampedPolicy), await open(twin.setup, twin.policy)]
-        for (const kind of findingsOf(bare)) assert.ok(forEngine(FINDINGS, engine.engine).includes(kind), kind)
+        for (const kind of findingsOf(bare)) assert.ok(findingsExpected(server).includes(kind), kind)
         assert.equal(whole.list(twin.identity), bare.list(twin.identity))
         const calls = callsOf(whole, twin.identity, samples, CALLS_PER_TOOL, SEED + 99).filter(
           ({ tool }) => !withoutKey(server).has(tool),

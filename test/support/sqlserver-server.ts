@@ -144,6 +144,14 @@ function testDatabase(
   const { host, port, user: admin, password: adminPassword } = address
   const settings = (user: string, password: string, overrides: SettingsOverrides): ConnectorSettings =>
     testSettings('sqlserver', 'dbo', { host, port, user, password, database: name }, overrides)
+  const sessions = async () => {
+    const rows = await runOn(address, 'master', genuine ? STATEMENTS : SESSIONS, [name])
+    return rows.map(([pid, state, query]) => ({
+      pid: Number(pid),
+      state: state === 'running' ? 'active' : (state ?? ''),
+      query: query ?? '',
+    }))
+  }
   return {
     engine: 'sqlserver',
     name,
@@ -152,17 +160,15 @@ function testDatabase(
     reader: (overrides = {}) => settings(READER, SQLSERVER_LOGIN_PASSWORD, overrides),
     writer: (overrides = {}) => settings(WRITER, SQLSERVER_LOGIN_PASSWORD, overrides),
     superuser: (overrides = {}) => settings(admin, adminPassword, overrides),
-    sessions: async () => {
-      const rows = await runOn(address, 'master', genuine ? STATEMENTS : SESSIONS, [name])
-      return rows.map(([pid, state, query]) => ({
-        pid: Number(pid),
-        state: state === 'running' ? 'active' : (state ?? ''),
-        query: query ?? '',
-      }))
-    },
+    sessions,
     drop: async () => {
       dropped()
-      await runOn(address, 'master', `ALTER DATABASE ${name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE`).catch(() => {})
+      if (genuine) {
+        await runOn(address, 'master', `ALTER DATABASE ${name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE`).catch(() => {})
+      } else {
+        // What merely speaks the protocol runs on what it was told to stop, whoever has gone meanwhile.
+        for (const { pid } of await sessions()) await runOn(address, 'master', `KILL ${pid}`).catch(() => {})
+      }
       // Sessions that were closed on this side may still be on their way out of it.
       await eventually(`${name} is dropped`, async () => {
         await runOn(address, 'master', `DROP DATABASE ${name}`).catch(() => {})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { deserialize, serialize } from 'node:v8'
+import { SQLSERVER_PATTERN_CHARS_MAX } from '../../src/core/limits.js'
 import type { SchemaModel } from '../../src/core/schema-model.js'
 import { parsePolicy } from '../../src/policy/policy-document.js'
 import { compilePolicy } from '../../src/policy/policy-engine.js'
@@ -73,6 +74,23 @@ test('a literal that does not fit its column, or an operator that does not fit i
     `version: 1\ntables: { public.orders: { row_filter: [{ column: extra, op: eq, value: "{}" }] } }\n${ALL}`,
   )
   assert.deepEqual(kinds(json), ['filter_unusable'])
+})
+
+test('a pattern that the engine takes no statement with withholds the table when the policy meets its catalog', () => {
+  const sqlserver = { ...SHOP, engine: 'sqlserver' } as const
+  const policy = (pattern: string) =>
+    `version: 1\ntables: { public.customers: { row_filter: [{ column: name, op: ilike, value: '${pattern}' }] } }\n${ALL}`
+  const longest = 'x'.repeat(SQLSERVER_PATTERN_CHARS_MAX)
+  for (const tooLong of [`${longest}x`, `${longest.slice(1)}[`, `${longest.slice(1)}😀`]) {
+    const result = compiled(policy(tooLong), sqlserver)
+    assert.deepEqual(kinds(result), ['literal_unusable'])
+    assert.match(result.findings[0]?.text ?? '', /"name".*at most 4000 characters/)
+    assert.deepEqual(served(result), [])
+    // The others have no such limit.
+    assert.deepEqual(kinds(compiled(policy(tooLong))), [])
+  }
+  assert.deepEqual(served(compiled(policy(longest), sqlserver)), ['customers'])
+  assert.deepEqual(served(compiled(policy(`${longest.slice(2)}\\[`), sqlserver)), ['customers'])
 })
 
 test('two tables with one tool base are both withheld', () => {

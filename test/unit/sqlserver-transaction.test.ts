@@ -18,13 +18,20 @@ type Step =
   | 'silence'
 type Answers = Readonly<Record<string, readonly Step[]>>
 
-const HELD = "CASE WHEN @@TRANCOUNT > 0 THEN APPLOCK_MODE(N'public', N'runku', N'Transaction') END"
+const UPDATEABILITY = "CONVERT(nvarchar(60), DATABASEPROPERTYEX(DB_NAME(), N'Updateability'))"
+const WRITABLE = `ISNULL(${UPDATEABILITY}, N'') <> N'READ_ONLY'`
+const HELD = `CASE WHEN @@TRANCOUNT > 0 AND ${WRITABLE} THEN APPLOCK_MODE(N'public', N'runku', N'Transaction') END`
 const STATE = `DECLARE @open int = @@TRANCOUNT, @held nvarchar(32) = ${HELD}`
-const BEGIN = `BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON; EXEC sys.sp_getapplock @Resource = N'runku', @LockMode = N'Shared', @LockOwner = N'Transaction', @LockTimeout = 0; SELECT ${HELD}`
+const BEGIN = `BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON; IF ${WRITABLE} EXEC sys.sp_getapplock @Resource = N'runku', @LockMode = N'Shared', @LockOwner = N'Transaction', @LockTimeout = 0; SELECT ${HELD}, ${UPDATEABILITY}`
 const COMMIT = `${STATE}; IF @open = 1 AND @held = N'Shared' COMMIT TRANSACTION; SELECT @open, @held`
 const COMMIT_REST = `${STATE}; IF @open = 1 COMMIT TRANSACTION; SELECT @open, @held`
 const ROLLBACK = `${STATE}; IF @open > 0 ROLLBACK TRANSACTION; SELECT @open, @held`
-const TAIL = `;\nSELECT @@TRANCOUNT, XACT_STATE(), ${HELD}`
+const COUNT_OPEN = `SELECT @@TRANCOUNT, XACT_STATE(), ${HELD}`
+/** A call as it is sent, without parameters of its own: the mark is the first. */
+const batchOf = (text: string) =>
+  text.startsWith('SELECT ')
+    ? `${text};\n${COUNT_OPEN}`
+    : `BEGIN TRY\n${text};\n${COUNT_OPEN};\nEND TRY\nBEGIN CATCH\nSELECT @p1, ${HELD};\nTHROW;\nEND CATCH`
 const STANDS: Step = { rows: [[1, 1, 'Shared']] }
 /** Another transaction than the one that was begun, or none. */
 const ANOTHER: Step = { rows: [[1, 1, 'NoLock']] }
@@ -33,12 +40,16 @@ const ROLLED_BACK_NONE: Answers = { [ROLLBACK]: [{ rows: [[0, null]] }] }
 
 /** What the server answers where a test says nothing else. */
 const USUAL: Answers = {
-  [BEGIN]: [{ rows: [['Shared']] }],
+  [BEGIN]: [{ rows: [['Shared', 'READ_WRITE']] }],
   [COMMIT]: [{ ended: 'committed' }, { rows: [[1, 'Shared']] }],
   [COMMIT_REST]: [{ ended: 'committed' }, { rows: [[1, 'NoLock']] }],
   [ROLLBACK]: [{ ended: 'rolled_back' }, { rows: [[1, 'Shared']] }],
 }
 const MARK = 'the mark'
+/** What a batch says when it is caught failing: in the transaction that was begun, in another one, or in none. */
+const CAUGHT_WITHIN: Step = { rows: [[MARK, 'Shared']] }
+const CAUGHT_IN_ANOTHER: Step = { rows: [[MARK, 'NoLock']] }
+const CAUGHT_OUTSIDE: Step = { rows: [[MARK, null]] }
 
 const serverError = (number: number) => Object.assign(new Error('said'), { number, state: 1, class: 16 })
 const LOST = Object.assign(new Error('the server closed the connection'), { code: 'ESOCKET' })
@@ -270,14 +281,40 @@ describe('the end of a writing transaction of SQL Server', () => {
     ])
   })
 
-  test('a transaction that cannot be told from others is not begun, except to read', async () => {
-    const unheld: Answers = { [BEGIN]: [{ rows: [['NoLock']] }] }
-    const writing = scripted(unheld)
-    const ran = await writing.transaction.run(statement('WRITE'))
-    assert.deepEqual([ran.ok ? 'OK' : ran.error.code, writing.sent], ['DB_CONFLICT', [BEGIN]])
-    const reading = scripted({ ...unheld, ...ROLLED_BACK_ANOTHER }, { reading: true })
+  test('a transaction that cannot be told from others is not begun', async () => {
+    const unheld: Answers = { [BEGIN]: [{ rows: [['NoLock', 'READ_WRITE']] }] }
+    for (const reading of [{}, { reading: true }] as const) {
+      const { transaction, sent } = scripted(unheld, reading)
+      const ran = await transaction.run(statement('WRITE'))
+      assert.deepEqual([ran.ok ? 'OK' : ran.error.code, sent], ['DB_CONFLICT', [BEGIN]])
+    }
+  })
+
+  test('a database that is read-only has no locks to tell by: it is read, and a write is told why not', async () => {
+    const replica: Answers = { [BEGIN]: [{ rows: [[null, 'READ_ONLY']] }], [ROLLBACK]: [{ rows: [[1, null]] }] }
+    const reading = scripted(replica, { reading: true })
     assert.ok((await reading.transaction.run(statement('READ'))).ok)
     assert.deepEqual(seen(await reading.transaction.rollBack(ok('value'))), ['none', 'OK', true])
+    const writing = scripted(replica)
+    const ran = await writing.transaction.run(statement('WRITE'))
+    assert.ok(!ran.ok)
+    assert.equal(ran.error.code, 'DB_PERMISSION')
+    assert.match(ran.error.reason ?? '', /read-only/)
+    assert.deepEqual(writing.sent, [BEGIN])
+    assert.deepEqual(seen(await writing.transaction.rollBack(ran)), ['none', 'DB_PERMISSION', true])
+  })
+
+  test('a call on a read-only database that fails has changed nothing', async () => {
+    const { transaction } = scripted(
+      {
+        [BEGIN]: [{ rows: [[null, 'READ_ONLY']] }],
+        [batchOf('EXEC p')]: [{ rows: [[MARK, null]] }, { ended: 'rolled_back' }, { error: serverError(3906) }],
+        ...ROLLED_BACK_NONE,
+      },
+      { reading: true },
+    )
+    const reads = { statement: statement('EXEC p'), effect: 'read', dryRun: false, rowCap: 2 } as const
+    assert.deepEqual(seen(await runCall(reads, transaction)), ['none', 'DB_PERMISSION', true])
   })
 
   test('a dry run whose transaction was ended inside may have lasted, whether the server told of it or not', async () => {
@@ -326,7 +363,7 @@ describe('a call as one transaction of SQL Server', () => {
     ...more,
   })
   const end = async (steps: readonly Step[], more: Partial<CompiledCall> = {}, answers: Answers = {}) => {
-    const { transaction, sent } = scripted({ [`${more.statement?.text ?? CALL}${TAIL}`]: steps, ...answers })
+    const { transaction, sent } = scripted({ [batchOf(more.statement?.text ?? CALL)]: steps, ...answers })
     return { end: seen(await runCall(call(more), transaction)), sent }
   }
 
@@ -342,9 +379,51 @@ describe('a call as one transaction of SQL Server', () => {
     ['a call that reads is undone', [STANDS], { effect: 'read' }, ['none', 'OK', true]],
     [
       'a procedure that failed was undone by the server',
-      [{ ended: 'rolled_back' }, { error: serverError(2627) }],
+      [CAUGHT_WITHIN, { ended: 'rolled_back' }, { error: serverError(2627) }],
       {},
       ['none', 'DB_CONSTRAINT', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
+      'one that rolled back and wrote outside of any transaction before it failed may have changed something',
+      [{ ended: 'rolled_back' }, CAUGHT_OUTSIDE, { error: serverError(51_000) }],
+      {},
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
+      'so may one that does it in a dry run',
+      [{ ended: 'rolled_back' }, CAUGHT_OUTSIDE, { error: serverError(51_000) }],
+      { dryRun: true },
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
+      'so may one that is declared to read',
+      [{ ended: 'rolled_back' }, CAUGHT_OUTSIDE, { error: serverError(51_000) }],
+      { effect: 'read' },
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
+      'so may one that failed within a transaction of its own, which the error has ended',
+      [{ ended: 'rolled_back' }, CAUGHT_IN_ANOTHER, { ended: 'rolled_back' }, { error: serverError(51_000) }],
+      {},
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
+      'one that failed with an error that nothing catches has an effect that nobody knows, whatever its own rows look like',
+      [{ rows: [['other mark', 'Shared']] }, { ended: 'rolled_back' }, { error: serverError(701) }],
+      {},
+      ['unknown', 'DB_EFFECT_UNKNOWN', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
+      'one that is not there any more has done nothing',
+      [{ ended: 'rolled_back' }, { error: serverError(2812) }],
+      {},
+      ['none', 'SCHEMA_CHANGED', true],
       ROLLED_BACK_NONE,
     ],
     [
@@ -377,14 +456,14 @@ describe('a call as one transaction of SQL Server', () => {
     ],
     [
       'one that failed in another transaction than the one that was begun may have committed that',
-      [{ error: serverError(50_000) }],
+      [CAUGHT_IN_ANOTHER, { error: serverError(50_000) }],
       {},
       ['unknown', 'DB_EFFECT_UNKNOWN', true],
       ROLLED_BACK_ANOTHER,
     ],
     [
       'one that failed and left the transaction as it was is undone',
-      [{ error: serverError(50_000) }],
+      [CAUGHT_WITHIN, { error: serverError(50_000) }],
       {},
       ['none', 'DB_CONSTRAINT', true],
     ],
@@ -434,6 +513,13 @@ describe('a call as one transaction of SQL Server', () => {
       ['none', 'CONNECTOR_UNAVAILABLE', false],
     ],
     [
+      'a function that failed has ended no transaction but by that',
+      [{ ended: 'rolled_back' }, { error: serverError(208) }],
+      { statement: statement('SELECT f()') },
+      ['none', 'SCHEMA_CHANGED', true],
+      ROLLED_BACK_NONE,
+    ],
+    [
       'a function changes nothing, lost or not',
       [{ error: LOST }],
       { statement: statement('SELECT f()') },
@@ -444,9 +530,20 @@ describe('a call as one transaction of SQL Server', () => {
     test(rule, async () => assert.deepEqual((await end(steps, more, answers)).end, expected))
   }
 
+  test('what tells where an error was caught is bound behind the parameters, for procedures alone', async () => {
+    const bound = async (text: string) => {
+      const session = scripted({})
+      await runCall(call({ statement: statement(text, ['x']), effect: 'read' }), session.transaction)
+      const [, sent] = session.bound
+      return sent?.kind === 'statement' ? [sent.params, sent.text.includes('SELECT @p2, ')] : undefined
+    }
+    assert.deepEqual(await bound('EXEC p @p1'), [['x', MARK], true])
+    assert.deepEqual(await bound('SELECT f(@p1)'), [['x'], false])
+  })
+
   test('outputs are the last set, and of the others the columns that are let through', async () => {
     const { transaction } = scripted({
-      [`${CALL}${TAIL}`]: [{ rows: [['a', 'hidden']] }, { rows: [['out']] }, STANDS],
+      [batchOf(CALL)]: [{ rows: [['a', 'hidden']] }, { rows: [['out']] }, STANDS],
     })
     const column = { name: 'o', type: { logical: 'text', native: 'x', equality: true, ordered: true } } as const
     const ended = await runCall(

@@ -65,6 +65,6 @@ describe('the answer to one statement of SQL Server', () => {
     collector.transactionEnded('rolled_back')
     const error = new Error('said')
     collector.failed(error)
-    assert.deepEqual(outcomes, [{ kind: 'failed', error, news: 'committed' }])
+    assert.deepEqual(outcomes, [{ kind: 'failed', error, news: 'committed', sets: [] }])
   })
 })

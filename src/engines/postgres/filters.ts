@@ -1,7 +1,7 @@
 import { floatPlace, keepsFloat } from '../../core/float-value.js'
+import { safePattern } from '../../core/pattern.js'
 import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
-import { safePattern } from '../sql/pattern.js'
 import { settle } from '../sql/places.js'
 import type { SqlWriter, Write } from '../sql/sql-writer.js'
 

@@ -1,14 +1,10 @@
 import { unreachable } from '../../core/assert.js'
 import type { Place } from '../../core/float-value.js'
-import {
-  SQLSERVER_JSON_MEMBER_CHARS_MAX,
-  SQLSERVER_LIST_PARAMS_MAX,
-  SQLSERVER_PATTERN_CHARS_MAX,
-} from '../../core/limits.js'
+import { SQLSERVER_JSON_MEMBER_CHARS_MAX, SQLSERVER_LIST_PARAMS_MAX } from '../../core/limits.js'
+import { bracketFree, patternTooLong, safePattern } from '../../core/pattern.js'
 import type { Filter, FilterOp, PlanValue } from '../../core/plan.js'
 import { canHold } from '../../core/repertoire.js'
 import type { Column, ValueType } from '../../core/schema-model.js'
-import { safePattern } from '../sql/pattern.js'
 import { type Comparison, settle } from '../sql/places.js'
 import type { SqlWriter, Write } from '../sql/sql-writer.js'
 import { operand } from '../sql/table-statement.js'
@@ -54,7 +50,7 @@ export function writeFilter(w: SqlWriter, column: Column, filter: Filter): void 
       w.column(column.name).keyword(' IS NOT NULL')
       return
     case 'ilike':
-      writeLike(w, column, bracketFree(safePattern(filter.value)))
+      writeLike(w, column, filter.value)
       return
     case 'in':
       writeIn(w, column, filter.values)
@@ -209,25 +205,21 @@ function padded(values: readonly PlanValue[]): readonly PlanValue[] {
   return [...values, ...values.slice(-1).flatMap((last) => new Array<PlanValue>(length - values.length).fill(last))]
 }
 
-/** A bracket opens a set of characters here, which no caller means. Every backslash of the pattern escapes something. */
-function bracketFree(pattern: string): string {
-  return pattern.replace(/\\.|\[/gs, (found) => (found === '[' ? '\\[' : found))
-}
-
 /**
  * By the column's own collation where that disregards case, along with whatever else it disregards. Elsewhere by one that
  * disregards case alone. Text that is no column of text is folded too.
  */
 function writeLike(w: SqlWriter, column: Column, pattern: string): void {
   const { type, name } = column
-  if (pattern.length > SQLSERVER_PATTERN_CHARS_MAX) w.tooLarge(PATTERN_PHRASE)
+  const tooLong = patternTooLong('sqlserver', pattern)
+  if (tooLong !== undefined) w.tooLarge(tooLong)
   if (type.logical === 'text' && type.foldsCase === true) {
     w.column(name)
   } else {
     writeWide(w, operand(column), type)
     w.keyword(' COLLATE Latin1_General_100_CI_AS_KS_WS_SC')
   }
-  w.keyword(' LIKE ').param(pattern).keyword(" ESCAPE N'\\'")
+  w.keyword(' LIKE ')
+    .param(bracketFree(safePattern(pattern)))
+    .keyword(" ESCAPE N'\\'")
 }
-
-const PATTERN_PHRASE = `an ilike pattern of at most ${SQLSERVER_PATTERN_CHARS_MAX} characters, an emoji and each [ counted as two`

@@ -14,7 +14,8 @@ const COMMITTED = 'the procedure ended the transaction it ran in, and may have c
  * done what it was called for.
  */
 export async function runCall(call: CompiledCall, transaction: WriteTransaction): Promise<TransactionEnd<CallResult>> {
-  const answer = await transaction.call(call.statement, call.rowCap + 1)
+  const procedure = !isFunction(call.statement.text)
+  const answer = await transaction.call(call.statement, { procedure, rowsMax: call.rowCap + 1 })
   const result = answer.ok ? callResult(call, answer.value) : answer
   if (call.effect === 'write' && !call.dryRun && result.ok) return transaction.commit(result.value)
   const end = await transaction.rollBack(result)

@@ -30,7 +30,13 @@ export interface Answer {
 
 export type WireOutcome =
   | { readonly kind: 'done'; readonly answer: Answer }
-  | { readonly kind: 'failed'; readonly error: unknown; readonly news: TransactionNews }
+  /** `sets`: what came before the error. */
+  | {
+      readonly kind: 'failed'
+      readonly error: unknown
+      readonly news: TransactionNews
+      readonly sets: readonly WireSet[]
+    }
   | { readonly kind: 'too_large' }
 
 /** How a statement ended. After `stopped` and `too_large` an attention may still be on its way, so the session must not be reused. */
@@ -111,7 +117,7 @@ export class Collector implements Receiver {
   }
 
   failed(error: unknown): void {
-    this.#end({ kind: 'failed', error, news: this.#news })
+    this.#end({ kind: 'failed', error, news: this.#news, sets: this.#sets })
   }
 
   done(): void {

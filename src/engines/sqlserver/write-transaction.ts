@@ -28,11 +28,15 @@ import {
 } from './wire.js'
 import { markedStatement, ownRows } from './written-rows.js'
 
+/** A database that cannot be written, such as that of a readable replica, has no application locks either. */
+const READ_ONLY = 'READ_ONLY'
+const UPDATEABILITY = "CONVERT(nvarchar(60), DATABASEPROPERTYEX(DB_NAME(), N'Updateability'))"
+const WRITABLE = `ISNULL(${UPDATEABILITY}, N'') <> N'${READ_ONLY}'`
 /**
  * The transaction holds a lock of its own name that blocks nobody and that goes with it: whoever holds it is still in that
  * transaction, whatever was ended and begun in between. NULL outside of any.
  */
-const HELD = "CASE WHEN @@TRANCOUNT > 0 THEN APPLOCK_MODE(N'public', N'runku', N'Transaction') END"
+const HELD = `CASE WHEN @@TRANCOUNT > 0 AND ${WRITABLE} THEN APPLOCK_MODE(N'public', N'runku', N'Transaction') END`
 const LOCK_MODE = 'Shared'
 
 /**
@@ -42,7 +46,7 @@ const LOCK_MODE = 'Shared'
  */
 const BEGIN: WireStatement = {
   kind: 'control',
-  text: `BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON; EXEC sys.sp_getapplock @Resource = N'runku', @LockMode = N'Shared', @LockOwner = N'Transaction', @LockTimeout = 0; SELECT ${HELD}`,
+  text: `BEGIN TRANSACTION; SET IMPLICIT_TRANSACTIONS ON; IF ${WRITABLE} EXEC sys.sp_getapplock @Resource = N'runku', @LockMode = N'Shared', @LockOwner = N'Transaction', @LockTimeout = 0; SELECT ${HELD}, ${UPDATEABILITY}`,
 }
 const STATE = `DECLARE @open int = @@TRANCOUNT, @held nvarchar(32) = ${HELD}`
 /**
@@ -64,6 +68,24 @@ const ROLLBACK: WireStatement = {
 }
 /** Stands behind a call in its batch. */
 const COUNT_OPEN = `SELECT @@TRANCOUNT, XACT_STATE(), ${HELD}`
+
+/**
+ * The batch of a procedure. Behind an error nothing would be left to tell whether it ended the transaction that was begun, or
+ * came when that was long ended and what followed had lasted: so the error is caught while the one that it ends still stands,
+ * and raised again. `mark`: the parameter that tells this row from those of the procedure.
+ */
+function procedureBatch(text: string, mark: number): string {
+  return `BEGIN TRY\n${text};\n${COUNT_OPEN};\nEND TRY\nBEGIN CATCH\nSELECT @p${mark}, ${HELD};\nTHROW;\nEND CATCH`
+}
+
+/** Whatever a procedure raises is caught around it. Where nothing was, these say that it was not even entered. */
+const NOT_ENTERED: ReadonlySet<number> = new Set([
+  201, // a parameter is missing
+  2812, // unknown procedure
+  8144, // too many arguments
+  8145, // not a parameter of the procedure
+  8146, // a procedure without parameters was given some
+])
 
 /** The state of a transaction that can be committed. */
 const COMMITTABLE = '1'
@@ -106,8 +128,10 @@ export class WriteTransaction implements WritingTransaction {
   #news: TransactionNews = 'none'
   /** Whether the lock was got that tells the transaction from a later one. */
   #told = false
-  /** Whether the last statement ended in an error, which ends the transaction with it. */
-  #failed = false
+  /** Of the statement that ended in an error, what it was and the sets that came before. */
+  #failure: { readonly number: number | undefined; readonly sets: readonly WireSet[] } | undefined
+  /** Whether an error ended the transaction, which was the one that was begun until then. */
+  #endedByError = false
   /** Whether the transaction was found to be none any more, or another, although no error ended it. */
   #ended = false
   /** Why a call that ended well cannot be committed. */
@@ -123,19 +147,46 @@ export class WriteTransaction implements WritingTransaction {
     if (!begun.ok) return begun
     const mark = this.#parts.newMark()
     const answer = await this.#send(markedStatement(statement, mark))
-    if (!answer.ok) return answer
+    if (!answer.ok) {
+      this.#endedByError = this.#failure !== undefined
+      return answer
+    }
     if (answer.value.news !== 'none') return fail(gatewayError('DB_ERROR', { reason: ENDED_BY_TRIGGER }))
     return ownRows(answer.value.sets, statement, mark)
   }
 
-  /** Runs a call, which may end the transaction by itself: `standing` tells. Of each set `rowsMax` rows are kept. */
-  async call({ text, params }: CompiledStatement, rowsMax: number): Promise<Result<readonly WireSet[], GatewayError>> {
+  /**
+   * Runs a call. A procedure may end the transaction by itself, which `standing` tells; a function cannot. Of each set
+   * `rowsMax` rows are kept.
+   */
+  async call(
+    { text, params }: CompiledStatement,
+    { procedure, rowsMax }: { readonly procedure: boolean; readonly rowsMax: number },
+  ): Promise<Result<readonly WireSet[], GatewayError>> {
     const begun = await this.#begin()
     if (!begun.ok) return begun
-    const answer = await this.#send({ kind: 'statement', text: `${text};\n${COUNT_OPEN}`, params }, rowsMax)
-    if (!answer.ok) return answer
+    const mark = this.#parts.newMark()
+    const batch: WireStatement = procedure
+      ? { kind: 'statement', text: procedureBatch(text, params.length + 1), params: [...params, mark] }
+      : { kind: 'statement', text: `${text};\n${COUNT_OPEN}`, params }
+    const answer = await this.#send(batch, rowsMax)
+    if (!answer.ok) {
+      if (procedure) this.#judgeFailed(mark)
+      else this.#endedByError = this.#failure !== undefined
+      return answer
+    }
     this.#spoilt = this.#spoiltBy(answer.value.sets.at(-1)?.rows[0] ?? [])
     return ok(answer.value.sets.slice(0, -1))
+  }
+
+  /** What the batch of a procedure said of the transaction when it was caught failing. */
+  #judgeFailed(mark: string): void {
+    if (this.#failure === undefined) return
+    const { number, sets } = this.#failure
+    const caught = sets.flatMap(({ rows }) => rows).find(([first]) => first === mark)
+    if (caught === undefined) this.#endedByError = number !== undefined && NOT_ENTERED.has(number)
+    else if (this.#isAnother(caught[1])) this.#ended = true
+    else this.#endedByError = true
   }
 
   /** Only what is to be committed has to be what it was, or have been committed already. */
@@ -226,8 +277,7 @@ export class WriteTransaction implements WritingTransaction {
       return false
     }
     const [open, held] = end.answer.sets.at(-1)?.rows[0] ?? []
-    // An error ends the transaction with its batch, and leaves none open.
-    if (this.#isAnother(held) && !(this.#failed && open === '0')) this.#ended = true
+    if (this.#isAnother(held) && !(this.#endedByError && open === '0')) this.#ended = true
     return true
   }
 
@@ -244,9 +294,19 @@ export class WriteTransaction implements WritingTransaction {
     const begun = await this.#send(BEGIN)
     if (!begun.ok) return begun
     this.#begun = true
-    this.#told = begun.value.sets.at(-1)?.rows[0]?.[0] === LOCK_MODE
-    // A replica that cannot be written may refuse every lock, and nothing can be committed there.
-    if (this.#told || this.#parts.reading === true) return ok(undefined)
+    const [held, updateability] = begun.value.sets.at(-1)?.rows[0] ?? []
+    this.#told = held === LOCK_MODE
+    if (this.#told) return ok(undefined)
+    // Nothing in it can be written, by whatever is called either, so that no transaction has to be told from another.
+    if (updateability === READ_ONLY) {
+      return this.#parts.reading === true
+        ? ok(undefined)
+        : fail(
+            gatewayError('DB_PERMISSION', {
+              reason: 'the database is read-only here: changes need the primary replica',
+            }),
+          )
+    }
     return fail(gatewayError('DB_CONFLICT', { reason: 'the lock that tells a transaction from others was not got' }))
   }
 
@@ -263,7 +323,7 @@ export class WriteTransaction implements WritingTransaction {
         return ok(end.answer)
       case 'failed': {
         this.#heard(end.news)
-        this.#failed = true
+        this.#failure = { number: numberOf(end.error), sets: end.sets }
         const error = reading === true ? statementError(end.error) : writeError(end.error)
         this.#sessionLost = error.code === 'CONNECTOR_UNAVAILABLE'
         this.#answers = !this.#sessionLost
