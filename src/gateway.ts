@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { AdminStore } from './admin/admin-store.js'
 import { openAdminStore } from './admin/open-admin-store.js'
 import { PendingChanges } from './admin/pending-changes.js'
@@ -17,6 +18,7 @@ import { type Judge, policyJudge } from './judge-policy.js'
 import { McpEndpoint } from './mcp/endpoint.js'
 import { Metrics } from './observe/metrics.js'
 import type { Observe } from './observe/observation.js'
+import { Presence } from './presence.js'
 import { type ReloadCause, type ReloadReport, Reloads } from './reloads.js'
 import { AuditMailbox } from './threads/audit-mailbox.js'
 import { ConnectorFleet } from './threads/connector-fleet.js'
@@ -54,6 +56,8 @@ interface InnerParts {
   readonly pending: PendingChanges
   readonly fleet: ConnectorFleet
   readonly reloads: Reloads
+  /** Tells the store that this instance serves it, and what came of requests to reload. */
+  readonly presence: Presence
   /** Settles when every connector has been prepared once, well or not. */
   readonly settled: Promise<unknown>
 }
@@ -139,9 +143,11 @@ export class Gateway {
   }
 
   async #stop(deadlineMs: number): Promise<void> {
-    const { mcp, admin, endpoint, fleet, reloads, audit, pending, store, observe } = this.#parts
+    const { mcp, admin, endpoint, fleet, reloads, presence, audit, pending, store, observe } = this.#parts
     for (const timer of this.#timers) clearInterval(timer)
     reloads.stop()
+    // It reloads no more, so nobody is to wait for it.
+    const forgotten = presence.end()
     observe({ kind: 'gateway.draining', inFlight: endpoint.visits })
     mcp.server.stopAccepting()
     endpoint.drain()
@@ -156,6 +162,7 @@ export class Gateway {
     mcp.server.close()
     admin.server.close()
     await this.#tidyStore()
+    await forgotten
     await store.close()
     observe({ kind: 'gateway.stopped' })
   }
@@ -166,7 +173,8 @@ export class Gateway {
   }
 
   async #tidyStore(): Promise<void> {
-    const { idempotency, store, observe } = this.#parts
+    const { idempotency, presence, store, observe } = this.#parts
+    await presence.seen()
     await idempotency.tidy()
     await store.flushLastUsed().catch((error: unknown) => observe(storeFailed(error)))
   }
@@ -222,11 +230,21 @@ async function startInner(
     append: (record, onDurable) => audit.append(record, onDurable),
     onFailed: (error) => observe(storeFailed(error)),
   })
+  const presence = new Presence({
+    store,
+    self: { run: randomBytes(12).toString('hex'), instance: audit.instance, host: hostname(), pid: process.pid },
+    states: () => fleet.report(),
+    onFailed: (error) => observe(storeFailed(error)),
+  })
   const load = () => loadConfig({ file: config.file, env })
   try {
-    const begun = await Reloads.begin({ fleet, store, observe: observeAll, env, load }, loaded)
-    return ok({ config, env, observe, store, audit, idempotency, metrics, path, pending, fleet, ...begun })
+    // Before anything is read: whoever asks for a reload from now on waits for this instance too.
+    await presence.seen()
+    const ended = (report: ReloadReport) => presence.reloaded(report)
+    const begun = await Reloads.begin({ fleet, store, observe: observeAll, env, load, ended }, loaded)
+    return ok({ config, env, observe, store, audit, idempotency, metrics, path, pending, fleet, presence, ...begun })
   } catch (error) {
+    await presence.end()
     await audit.stop()
     await store.close()
     return fail(`the admin store failed: ${error instanceof Error ? error.message : String(error)}`)
@@ -234,8 +252,9 @@ async function startInner(
 }
 
 /** For a start that does not come to listening: nobody has called. */
-async function stopInner({ reloads, fleet, audit, store }: InnerParts): Promise<void> {
+async function stopInner({ reloads, presence, fleet, audit, store }: InnerParts): Promise<void> {
   reloads.stop()
+  await presence.end()
   await fleet.stop(0)
   await audit.stop()
   await store.close()

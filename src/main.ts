@@ -5,14 +5,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { addBinding, removeBinding } from './cli/binding.js'
 import { type CommandResult, notesText, refusalText, type Surroundings } from './cli/command.js'
 import { configSchemaCommand, openApiCommand } from './cli/config-schema.js'
-import {
-  listConnectors,
-  putConnector,
-  reload,
-  removeConnector,
-  renameConnector,
-  showConnector,
-} from './cli/connector.js'
+import { listConnectors, putConnector, removeConnector, renameConnector, showConnector } from './cli/connector.js'
 import {
   createIdentity,
   deleteIdentity,
@@ -25,7 +18,9 @@ import { init } from './cli/init.js'
 import { createKey, listKeys, revokeKey } from './cli/key.js'
 import { packageVersion } from './cli/package-root.js'
 import { addPolicies } from './cli/policy-commands.js'
+import { EXIT_NOT_APPLIED, reload } from './cli/reload.js'
 import { createRole, deleteRole, listRoles } from './cli/role.js'
+import { RELOAD_ANSWER_MAX_MS, RELOAD_WAIT_CEILING_S } from './core/limits.js'
 
 const EXIT_OK = 0
 const EXIT_REFUSED = 1
@@ -33,7 +28,7 @@ const EXIT_USAGE = 2
 
 const EXIT_CODES = `
 Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage, 3 something would change ("policy diff --exit-code"),
-130 ended by a second signal.`
+${EXIT_NOT_APPLIED} a connector was kept, unavailable or disabled on some instance ("reload"), 130 ended by a second signal.`
 
 interface CommonOptions {
   readonly config: string
@@ -258,9 +253,27 @@ function addConnectors(program: Command, act: Act): void {
   )
   const remove = withYes(connector.command('remove <id>').description('remove a connector from the admin store'))
   act(remove, (from, command) => removeConnector(from, command.args[0] ?? '', saidYes(command)))
-  act(program.command('reload').description('ask every gateway of this store to read everything again'), (from) =>
-    reload(from),
-  )
+  addReload(program, act)
+}
+
+function addReload(program: Command, act: Act): void {
+  const command = program
+    .command('reload')
+    .description('ask every gateway of this store to read everything again, and say what came of it')
+    .option('--no-wait', 'ask, and wait for nobody')
+    .option('--timeout <seconds>', 'how long to wait for the gateways', parseSeconds, RELOAD_ANSWER_MAX_MS / 1_000)
+  act(command, (from) => {
+    const { wait, timeout } = command.opts<{ readonly wait: boolean; readonly timeout: number }>()
+    return reload(from, { wait, timeoutMs: timeout * 1_000 })
+  })
+}
+
+function parseSeconds(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (seconds < 1 || seconds > RELOAD_WAIT_CEILING_S) {
+    throw new InvalidArgumentError(`expected seconds, from 1 to ${RELOAD_WAIT_CEILING_S}`)
+  }
+  return seconds
 }
 
 function addKeys(program: Command, act: Act): void {

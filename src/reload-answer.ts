@@ -27,7 +27,8 @@ export async function awaitReload(
   }
 }
 
-function reloadShown(
+/** `states`: as they are when it has ended. */
+export function reloadShown(
   { connectors, faults, needsRestart }: ReloadReport,
   states: readonly ConnectorState[],
 ): ReloadShown {

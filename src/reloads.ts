@@ -25,15 +25,19 @@ export interface ReloadReport {
   readonly faults: readonly string[]
   /** Keys of the configuration that changed and that take effect with the next start alone. */
   readonly needsRestart: readonly string[]
+  /** Requests of the admin store up to this number are answered by it: everything was read after they were made. Absent: it could not be read. */
+  readonly request?: number
 }
 
 export interface ReloadSurroundings {
   readonly fleet: ConnectorFleet
-  readonly store: AdminStore
+  readonly store: Pick<AdminStore, 'readVersions' | 'listConnectors' | 'listPolicies' | 'interruptions' | 'watch'>
   readonly observe: Observe
   readonly env: Environment
   /** Reads the configuration again. */
   readonly load: () => Result<LoadedConfig, readonly Fault[]>
+  /** Told what came of the start and of each reload, when all of its connectors have been prepared, well or not. */
+  readonly ended: (report: ReloadReport) => void
 }
 
 /** What all sources had at one moment, and what follows from it. */
@@ -67,7 +71,8 @@ export class Reloads {
   #looking = false
   #lookAgain = false
   #failures = 0
-  #retryTimer: NodeJS.Timeout | undefined
+  /** Each kind has its own: a look at the store must not take the place of a reload that somebody asked for. */
+  readonly #retryTimers = new Map<'reload' | 'look', NodeJS.Timeout>()
   #endWatch: (() => void) | undefined
   #stopped = false
 
@@ -83,14 +88,17 @@ export class Reloads {
     surroundings: ReloadSurroundings,
     loaded: LoadedConfig,
   ): Promise<{ readonly reloads: Reloads; readonly settled: Promise<unknown> }> {
-    const { store, fleet, env } = surroundings
+    const { store, fleet, env, ended } = surroundings
     // Read first: what changes after it is seen as a change.
     const seen = await store.readVersions()
     const { interruptions } = store
     const stored = await store.listConnectors()
     const set = allConnectors(loaded, stored, env)
     const reloads = new Reloads(surroundings, { loaded, stored, set }, seen, interruptions)
-    const settled = fleet.apply(set, 'all')
+    const settled = fleet.apply(set, 'all').then((connectors) => {
+      // Whatever was asked before has been read just now.
+      ended({ connectors, faults: [], needsRestart: [], request: seen.reload })
+    })
     reloads.#endWatch = store.watch(() => void reloads.#look())
     return { reloads, settled }
   }
@@ -103,7 +111,11 @@ export class Reloads {
     this.#waiting ??= this.#inTurn(() => {
       this.#waiting = undefined
       return this.#reload(cause)
-    }).then(({ report }) => report)
+    }).then(async (applied) => {
+      const report = await applied.report
+      this.#surroundings.ended(report)
+      return report
+    })
     return this.#waiting
   }
 
@@ -123,7 +135,7 @@ export class Reloads {
   stop(): void {
     this.#stopped = true
     this.#endWatch?.()
-    clearTimeout(this.#retryTimer)
+    for (const timer of this.#retryTimers.values()) clearTimeout(timer)
   }
 
   #inTurn<T>(act: () => Promise<T>): Promise<T> {
@@ -135,28 +147,32 @@ export class Reloads {
   async #reload(cause: ReloadCause): Promise<Applied> {
     const { store, observe, load, env } = this.#surroundings
     observe({ kind: 'reload.started', cause })
-    const loaded = load()
-    if (!loaded.ok) return this.#refused(cause, loaded.error.map(faultText))
     let seen: StoreVersions
     let stored: readonly StoredConnector[]
     try {
+      // First, so that everything else is read after the request that this answers was made.
       seen = await store.readVersions()
       stored = await store.listConnectors()
     } catch (error) {
-      this.#retryLater(() => void this.reload(cause))
+      this.#retryLater('reload', () => void this.reload(cause))
       return this.#refused(cause, [storeFailed(error)])
     }
+    this.#seen = { ...this.#seen, reload: seen.reload }
+    const loaded = load()
+    if (!loaded.ok) return this.#refused(cause, loaded.error.map(faultText), seen.reload)
     const needsRestart = changedHead(this.#sources.loaded.config, loaded.value.config)
     if (needsRestart.length > 0) observe({ kind: 'reload.needs_restart', keys: needsRestart })
     this.#failures = 0
     this.#seen = seen
     this.#sources = { loaded: loaded.value, stored, set: allConnectors(loaded.value, stored, env) }
-    return { report: this.#apply(cause, 'all', needsRestart) }
+    const applying = this.#apply(cause, 'all', needsRestart)
+    return { report: applying.then((report) => ({ ...report, request: seen.reload })) }
   }
 
-  #refused(cause: ReloadCause, faults: readonly string[]): Applied {
+  #refused(cause: ReloadCause, faults: readonly string[], request?: number): Applied {
     this.#surroundings.observe({ kind: 'reload.refused', cause, faults })
-    return { report: Promise.resolve({ connectors: [], faults, needsRestart: [] }) }
+    const report = { connectors: [], faults, needsRestart: [], ...(request === undefined ? {} : { request }) }
+    return { report: Promise.resolve(report) }
   }
 
   /** What is served is changed when this returns; connectors are prepared afterwards. */
@@ -197,7 +213,7 @@ export class Reloads {
       await this.#compare()
     } catch (error) {
       observe({ kind: 'reload.refused', cause: 'store', faults: [storeFailed(error)] })
-      this.#retryLater(() => void this.#look())
+      this.#retryLater('look', () => void this.#look())
     }
   }
 
@@ -229,12 +245,12 @@ export class Reloads {
   }
 
   /** The store failed: what is served goes on, and the store is asked again after a growing pause. */
-  #retryLater(again: () => void): void {
+  #retryLater(kind: 'reload' | 'look', again: () => void): void {
     if (this.#stopped) return
     const pauseMs = Math.min(BACKOFF_MAX_MS, RELOAD_RETRY_MIN_MS * 2 ** this.#failures)
     this.#failures += 1
-    clearTimeout(this.#retryTimer)
-    this.#retryTimer = setTimeout(again, pauseMs)
+    clearTimeout(this.#retryTimers.get(kind))
+    this.#retryTimers.set(kind, setTimeout(again, pauseMs))
   }
 }
 

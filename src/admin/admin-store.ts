@@ -244,8 +244,39 @@ export interface StoreChanges {
   deleteConnector(id: string): Promise<Result<void, StoreRefusal>>
   /** What is bound to it and confirmed for it goes along. The document's own `id` is the new one. */
   renameConnector(id: string, newId: string): Promise<Result<StoredConnector, StoreRefusal>>
-  /** Asks every instance to read its configuration and introspect again. */
-  requestReload(): Promise<void>
+  /** Asks every instance to read its configuration and introspect again. Gives the request's number, which grows with each. */
+  requestReload(): Promise<number>
+}
+
+/** One run of a gateway that serves the store, from its start to its end. */
+export interface InstanceRun {
+  /** Unique over every run of every gateway. */
+  readonly run: string
+  /** The gateway's own name, the same over its runs where it keeps an audit buffer. */
+  readonly instance: string
+  readonly host: string
+  readonly pid: number
+}
+
+export interface ListedInstance extends InstanceRun {
+  /** It wrote to the store within `INSTANCE_LIVE_MS`, by the store's own clock. */
+  readonly live: boolean
+  /** The newest request to reload that it has reported on: it has read everything after that one was made. Negative: none. */
+  readonly answered: number
+}
+
+/** How instances tell of themselves. None of it is a change that is audited. Every method fails with `StoreFailure`. */
+export interface InstanceStore {
+  /** It serves. To be said again and again: who has not said so for long does not count. */
+  noteInstance(run: InstanceRun): Promise<void>
+  /** It ends: its row goes, and its reports with it. */
+  forgetInstance(run: string): Promise<void>
+  /** What came of the requests up to this number, as text. One that this store has not had is left out: it was another store's. */
+  reportReload(run: InstanceRun, request: number, report: string): Promise<void>
+  /** By host and process. */
+  listInstances(): Promise<readonly ListedInstance[]>
+  /** By run, the oldest report that covers the request. */
+  reloadReports(request: number): Promise<ReadonlyMap<string, string>>
 }
 
 /** Takes changes into an audit trail: each change by one instance, whichever comes first. */
@@ -259,10 +290,10 @@ export interface PendingAudit {
 }
 
 /**
- * Identities, keys, roles, bindings, policies, connectors and idempotency keys. Both implementations pass one shared test suite. A change is
+ * Identities, keys, roles, bindings, policies, connectors, idempotency keys and the instances that serve. Both implementations pass one shared test suite. A change is
  * committed when its promise settles, and every other process sees it with its next read. Every method fails with `StoreFailure`.
  */
-export interface AdminStore extends KeyStore, IdempotencyStore, StoreReads, PendingAudit {
+export interface AdminStore extends KeyStore, IdempotencyStore, StoreReads, PendingAudit, InstanceStore {
   readonly kind: 'sqlite' | 'postgres'
   /** Where it is, for messages: a path, or an address without credentials. */
   readonly place: string

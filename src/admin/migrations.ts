@@ -252,6 +252,41 @@ export const MIGRATIONS: readonly Migration[] = [
     INSERT INTO settings (name, value) VALUES ('mark', floor(random() * 9007199254740991)::bigint);
     `,
   },
+  {
+    sqlite: `
+    -- Runs of gateways that serve this store, and what each says of requests to reload.
+    CREATE TABLE instances (
+      run TEXT PRIMARY KEY,
+      instance TEXT NOT NULL,
+      host TEXT NOT NULL,
+      pid INTEGER NOT NULL,
+      seen_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE reload_reports (
+      run TEXT NOT NULL,
+      request INTEGER NOT NULL,
+      report TEXT NOT NULL,
+      PRIMARY KEY (run, request)
+    ) STRICT, WITHOUT ROWID;
+    `,
+    postgres: `
+    CREATE TABLE instances (
+      run text COLLATE "C" PRIMARY KEY,
+      instance text COLLATE "C" NOT NULL,
+      host text NOT NULL,
+      pid bigint NOT NULL,
+      seen_at bigint NOT NULL
+    );
+
+    CREATE TABLE reload_reports (
+      run text COLLATE "C" NOT NULL,
+      request bigint NOT NULL,
+      report text NOT NULL,
+      PRIMARY KEY (run, request)
+    );
+    `,
+  },
 ]
 
 export const STORE_VERSION = MIGRATIONS.length

@@ -7,8 +7,10 @@ import type {
   IdempotencyClaim,
   IdempotencyFound,
   IdempotentOutcome,
+  InstanceRun,
   KeyRecord,
   ListedIdentity,
+  ListedInstance,
   ListedKey,
   ListedPolicy,
   ListedRole,
@@ -22,6 +24,7 @@ import type {
 } from './admin-store.js'
 import * as changes from './store-changes.js'
 import * as documents from './store-documents.js'
+import * as instances from './store-instances.js'
 import * as reads from './store-reads.js'
 import { type Change, type ChangeContext, recorded, type Steps, type Version } from './store-steps.js'
 import * as upkeep from './store-upkeep.js'
@@ -60,6 +63,8 @@ export abstract class OperatedStore implements AdminStore {
   protected abstract announce(): Steps<void>
   /** After each change that was made here. */
   protected abstract changed(): void
+  /** Unix milliseconds of the one clock that all instances share. */
+  protected abstract storeClock(): Steps<number>
 
   abstract findKey(keyId: string): MaybePromise<KeyRecord | undefined>
   abstract readVersions(): Promise<StoreVersions>
@@ -150,7 +155,9 @@ export abstract class OperatedStore implements AdminStore {
       deleteConnector: (id) => make(() => documents.deleteConnector(id)),
       renameConnector: (id, newId) => make((context) => documents.renameConnector(id, newId, context)),
       requestReload: async () => {
-        await make(upkeep.requestReload, 'reload')
+        const requested = await make(upkeep.requestReload, 'reload')
+        if (!requested.ok) throw new Error('a request to reload is refused to nobody')
+        return requested.value
       },
     }
   }
@@ -188,6 +195,33 @@ export abstract class OperatedStore implements AdminStore {
   purgeIdempotent(windowMs: number): MaybePromise<void> {
     const now = this.#surroundings.clock()
     return this.run('write', () => upkeep.purgeIdempotent(windowMs, now))
+  }
+
+  async noteInstance(run: InstanceRun): Promise<void> {
+    await this.#byStoreClock('write', (nowMs) => instances.noteInstance(run, nowMs))
+  }
+
+  async forgetInstance(run: string): Promise<void> {
+    await this.run('write', () => instances.forgetInstance(run))
+  }
+
+  async reportReload(run: InstanceRun, request: number, report: string): Promise<void> {
+    await this.#byStoreClock('write', (nowMs) => instances.reportReload(run, request, report, nowMs))
+  }
+
+  async listInstances(): Promise<readonly ListedInstance[]> {
+    return this.#byStoreClock('read', instances.listInstances)
+  }
+
+  async reloadReports(request: number): Promise<ReadonlyMap<string, string>> {
+    return this.run('read', () => instances.reloadReports(request))
+  }
+
+  #byStoreClock<T>(purpose: Purpose, timed: (nowMs: number) => Steps<T>): MaybePromise<T> {
+    const clock = () => this.storeClock()
+    return this.run(purpose, function* () {
+      return yield* timed(yield* clock())
+    })
   }
 
   async claimPending(instance: string, max: number, staleMs: number): Promise<readonly PendingChange[]> {

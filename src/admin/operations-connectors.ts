@@ -249,12 +249,16 @@ export const CONNECTOR_OPERATIONS = {
         .optional()
         .describe('Whether to wait for this instance; it is so when this is left out.'),
     },
-    output: { requested: z.boolean(), report: shownReload.optional() },
+    output: {
+      requested: z.boolean(),
+      request: z.int().describe('The number of this request in the admin store.'),
+      report: shownReload.optional(),
+    },
     need: ADMIN_OR_OPERATOR,
     act: async (context, { wait = true }) => {
-      await context.store.changes(context.author).requestReload()
-      if (!wait || context.reload === undefined) return ok({ requested: true })
-      return ok({ requested: true, report: await context.reload() })
+      const request = await context.store.changes(context.author).requestReload()
+      if (!wait || context.reload === undefined) return ok({ requested: true, request })
+      return ok({ requested: true, request, report: await context.reload() })
     },
   }),
 } as const

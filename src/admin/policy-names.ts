@@ -2,7 +2,7 @@ import { nearest } from '../core/names.js'
 import { claimsUsed } from '../policy/claim-names.js'
 import type { PolicyDocument } from '../policy/policy-document.js'
 import { quoted } from '../policy/policy-finding.js'
-import type { PolicyTree } from '../policy/policy-text.js'
+import type { PolicyTree } from '../policy/policy-tree.js'
 import type { AdminStore } from './admin-store.js'
 import type { PolicyFindingShown } from './operation.js'
 

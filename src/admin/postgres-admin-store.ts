@@ -24,7 +24,7 @@ import { PostgresKeys } from './postgres-keys.js'
 import { CHANNEL, StoreListener } from './postgres-listener.js'
 import { migratePostgres } from './postgres-migrate.js'
 import { parseStoreAddress, placeOf, type StoreAddress } from './store-address.js'
-import { run, type Steps, type StoreStatement } from './store-steps.js'
+import { first, run, type Steps, type StoreStatement } from './store-steps.js'
 import { VersionWatch } from './version-watch.js'
 
 export interface PostgresAdminStoreOptions extends StoreSurroundings {
@@ -252,6 +252,15 @@ export class PostgresAdminStore extends OperatedStore {
 
   protected override *announce(): Steps<void> {
     yield* run(`SELECT pg_notify('${CHANNEL}', ?)`, this.#address.schema)
+  }
+
+  /** The server's: clocks of several machines are never quite the same. */
+  protected override *storeClock(): Steps<number> {
+    const row = yield* first<{ readonly now: number }>(
+      'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now',
+    )
+    if (row === undefined) throw new Error('a server tells its time in one row')
+    return row.now
   }
 
   protected override changed(): void {

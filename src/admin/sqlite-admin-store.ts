@@ -134,6 +134,12 @@ export class SqliteAdminStore extends OperatedStore {
   /** Every process reads the numbers anew. */
   protected override *announce(): Steps<void> {}
 
+  /** Whoever has the file open is on this machine. */
+  // biome-ignore lint/correctness/useYield: nothing is asked of the file.
+  protected override *storeClock(): Steps<number> {
+    return this.#options.clock()
+  }
+
   protected override changed(): void {
     this.#watch.look()
   }

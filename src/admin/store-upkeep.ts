@@ -8,9 +8,11 @@ import { all, type Change, first, placeholders, run, type Steps } from './store-
 /** Rows of one statement, far below what either database takes. */
 const ROWS_AT_ONCE = 500
 
-// biome-ignore lint/correctness/useYield: a change with nothing to write but what every change writes.
-export function* requestReload(): Change<void> {
-  return ok({ value: undefined, entry: { action: 'reload.request', target: 'every instance' } })
+/** Changes come one at a time, so that the number which every change of its kind moves is this request's own when it was moved. */
+export function* requestReload(): Change<number> {
+  const row = yield* first<{ readonly value: number }>("SELECT value FROM settings WHERE name = 'reload'")
+  const value = (row?.value ?? 0) + 1
+  return ok({ value, entry: { action: 'reload.request', target: 'every instance' } })
 }
 
 interface IdempotencyRow {

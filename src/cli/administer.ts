@@ -23,7 +23,7 @@ export function administer<O>(
 }
 
 /** Whoever may open the store's file or database may do everything in it. */
-function contextOf(surroundings: Surroundings, store: AdminStore, loaded: LoadedConfig): OperationContext {
+export function contextOf(surroundings: Surroundings, store: AdminStore, loaded: LoadedConfig): OperationContext {
   return {
     store,
     author: { name: surroundings.author },

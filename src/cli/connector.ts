@@ -66,13 +66,6 @@ export async function removeConnector(surroundings: Surroundings, id: string, ye
   ])
 }
 
-/** `runku reload` */
-export function reload(surroundings: Surroundings): Promise<CommandResult> {
-  return administer(surroundings, CONNECTOR_OPERATIONS['reload.request'], { wait: false }, () => [
-    'Asked every gateway of this store to read its configuration and its catalogs again.',
-  ])
-}
-
 function readDocument(file: string): Result<unknown, Refusal> {
   let text: string
   try {

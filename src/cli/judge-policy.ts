@@ -6,7 +6,7 @@ import { cleanText, nearest } from '../core/names.js'
 import { fail, ok, type Result } from '../core/result.js'
 import { meetCatalog } from '../policy/meet-catalog.js'
 import { type PolicyDocument, parsePolicyText, policyFaultText } from '../policy/policy-document.js'
-import type { PolicyTree } from '../policy/policy-text.js'
+import type { PolicyTree } from '../policy/policy-tree.js'
 import { readCatalogs } from './catalogs.js'
 import type { Surroundings } from './command.js'
 

@@ -8,9 +8,10 @@ import { encodeError } from '../core/tool-result.js'
 import { createEngine, type Engine } from '../engines/create-engine.js'
 import { Cancellation, type Driver } from '../engines/engine.js'
 import type { Observe } from '../observe/observation.js'
+import { EMPTY_POLICY } from '../policy/empty-policy.js'
 import { meetCatalog } from '../policy/meet-catalog.js'
-import { EMPTY_POLICY, parsePolicyText, policyFaultText, policyFromJson } from '../policy/policy-document.js'
 import { compilePolicy, type PolicyEngine } from '../policy/policy-engine.js'
+import { policyFaultText } from '../policy/policy-tree.js'
 import { schemasOf, withQualifiedNames } from '../policy/qualified-names.js'
 import { Mailbox } from '../threads/mailbox.js'
 import type {
@@ -55,6 +56,12 @@ interface CallInFlight {
   onVerdict?: (verdict: IntentVerdict) => void
   /** Whether it was told to go: from then on it may take effect. */
   released?: true
+}
+
+/** Checked again as it was when it was stored. A thread that only serves calls gets documents that were, and does not load what checks them. */
+async function storedPolicy(text: string) {
+  const { policyFromJson } = await import('../policy/policy-json.js')
+  return policyFromJson(text)
 }
 
 /** One thread of a connector: its driver pool, the decoded snapshots, and the calls in flight. */
@@ -219,7 +226,7 @@ export class ConnectorRuntime {
   /** Introspects, judges the policy against what was found, and answers with a whole new snapshot or a reason. */
   async #prepare({ requestId, epoch, policy, current }: Extract<ToConnector, { kind: 'prepare' }>): Promise<void> {
     try {
-      const document = policy === undefined ? ok(EMPTY_POLICY) : policyFromJson(policy.document)
+      const document = policy === undefined ? ok(EMPTY_POLICY) : await storedPolicy(policy.document)
       if (!document.ok) {
         const reason = `the stored policy is unusable: ${document.error.map(policyFaultText).join('; ')}`
         this.#mailbox.send({ kind: 'prepared', requestId, ok: false, code: 'CONNECTOR_UNAVAILABLE', reason })
@@ -265,6 +272,7 @@ export class ConnectorRuntime {
   async #judge({ requestId, text, vars }: Extract<ToConnector, { kind: 'judge' }>): Promise<void> {
     const refused = (reason: string) => this.#mailbox.send({ kind: 'judged', requestId, ok: false, reason })
     try {
+      const { parsePolicyText } = await import('../policy/policy-document.js')
       const parsed = parsePolicyText(text)
       if (!parsed.ok) return refused(parsed.error.map(policyFaultText).join('; '))
       const { driver } = await this.#engine

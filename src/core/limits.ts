@@ -90,6 +90,20 @@ export const RELOAD_RETRY_MIN_MS = 500
 
 /** How long an administrator who asks for a reload is kept waiting for what comes of it. The reload itself goes on. */
 export const RELOAD_ANSWER_MAX_MS = 120_000
+/**
+ * An instance that has not written to the store for this long, by the store's own clock, is not waited for: three of the writes that it makes
+ * every 15 seconds. Its row, and what it said of reloads, goes after the longer time.
+ */
+export const INSTANCE_LIVE_MS = 45_000
+export const INSTANCE_KEPT_MS = 3_600_000
+/** Requests to reload whose reports each instance keeps in the store, the text of one report, and of one fault in it. */
+export const RELOAD_REPORTS_KEPT = 20
+export const RELOAD_REPORT_CHARS_MAX = 131_072
+export const RELOAD_FAULT_CHARS_MAX = 500
+/** How often a command asks the store what the instances report, and for how long it asks one that fails. */
+export const RELOAD_POLL_INTERVAL_MS = 250
+export const RELOAD_STORE_AWAY_MAX_MS = 15_000
+export const RELOAD_WAIT_CEILING_S = 3_600
 export const DRAIN_DEADLINE_MS = 25_000
 /** A signal to end that comes this soon after another is the same request, delivered twice. */
 export const SIGNAL_ECHO_MS = 1_000

@@ -1,5 +1,5 @@
 import type { PolicyDocument, PolicyFilter, PresetSource } from './policy-document.js'
-import type { PolicyPath } from './policy-text.js'
+import type { PolicyPath } from './policy-tree.js'
 
 /** A claim that a policy asks of its callers, and where it says so. */
 export interface ClaimUse {

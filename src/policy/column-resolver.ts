@@ -2,7 +2,7 @@ import type { Column, EngineName, Table } from '../core/schema-model.js'
 import { parentRule } from './parent-rule.js'
 import type { ParentFilter, PolicyFilter } from './policy-document.js'
 import { type FindingKind, type Findings, quoted } from './policy-finding.js'
-import type { PolicyPath } from './policy-text.js'
+import type { PolicyPath } from './policy-tree.js'
 import { compileFilter, type ParentRule, type RowFilter } from './row-filter.js'
 
 /** Where the policy names columns: for a sentence, and as the place in the document. */

@@ -1,7 +1,7 @@
 import type { ForeignKey, Identifier, Table } from '../core/schema-model.js'
 import type { RelationPolicy, TablePolicy } from './policy-document.js'
 import { type Findings, quoted } from './policy-finding.js'
-import type { PolicyPath } from './policy-text.js'
+import type { PolicyPath } from './policy-tree.js'
 
 type Catalog = ReadonlyMap<string, readonly Table[]>
 

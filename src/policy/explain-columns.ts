@@ -2,7 +2,7 @@ import type { TableOperation, WriteOperation } from '../core/access.js'
 import type { Column } from '../core/schema-model.js'
 import type { CompiledRole, CompiledTable } from './compiled-policy.js'
 import { presetWords } from './effective-rights.js'
-import { pathText } from './policy-text.js'
+import { pathText } from './policy-tree.js'
 import type { RulePlaces } from './rule-places.js'
 
 /** Whether the caller may name a column in the operation, and by which rules. */

@@ -1,7 +1,7 @@
 import type { CallLimits } from '../core/plan.js'
 import type { CompiledPolicy, CompiledRole } from './compiled-policy.js'
 import type { PolicyLimits } from './policy-document.js'
-import { pathText } from './policy-text.js'
+import { pathText } from './policy-tree.js'
 
 /** One limit in force, and where its value is from. */
 export interface LimitReason {

@@ -6,7 +6,7 @@ import { parseToolName, toolName } from '../tools/tool-names.js'
 import type { CompiledPolicy, CompiledRole, CompiledTable } from './compiled-policy.js'
 import { includes } from './compiled-policy.js'
 import { type PolicyFinding, quoted } from './policy-finding.js'
-import { pathText } from './policy-text.js'
+import { pathText } from './policy-tree.js'
 import type { Rule, RulePlaces } from './rule-places.js'
 
 /** Why a caller has no tool of a name: for the operator, who is told what the caller is not. */

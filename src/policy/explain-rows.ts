@@ -1,7 +1,7 @@
 import type { TableOperation } from '../core/access.js'
 import type { CompiledRole, CompiledTable } from './compiled-policy.js'
 import { filledWords } from './filter-words.js'
-import { pathText } from './policy-text.js'
+import { pathText } from './policy-tree.js'
 import type { ScopeGround } from './row-filter.js'
 import type { RulePlaces } from './rule-places.js'
 

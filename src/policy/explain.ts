@@ -21,7 +21,7 @@ import { scopeWords } from './filter-words.js'
 import { parentLookup } from './parent-rows.js'
 import { PolicyEngine } from './policy-engine.js'
 import type { PolicyFinding } from './policy-finding.js'
-import { pathText } from './policy-text.js'
+import { pathText } from './policy-tree.js'
 import { schemasOf } from './qualified-names.js'
 import { type Rule, RulePlaces } from './rule-places.js'
 

@@ -3,7 +3,7 @@ import type { SchemaModel } from '../core/schema-model.js'
 import type { PolicyDocument } from './policy-document.js'
 import { compilePolicy, type PolicyEngine } from './policy-engine.js'
 import type { PolicyFinding } from './policy-finding.js'
-import type { PolicyTree } from './policy-text.js'
+import type { PolicyTree } from './policy-tree.js'
 import { type Schemas, schemasOf, withQualifiedNames, writtenPath } from './qualified-names.js'
 import type { PolicyVars } from './vars.js'
 

@@ -1,5 +1,5 @@
 import { cleanText, nearest } from '../core/names.js'
-import type { PolicyPath } from './policy-text.js'
+import type { PolicyPath } from './policy-tree.js'
 
 export type FindingKind =
   | 'table_unknown'

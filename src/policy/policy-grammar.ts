@@ -10,7 +10,7 @@ import {
   VALUE_CHARS_MAX,
 } from '../core/limits.js'
 import { FILTER_OPS } from '../core/plan.js'
-import { bareRecord, type PolicyPath } from './policy-text.js'
+import { bareRecord, type PolicyPath } from './policy-tree.js'
 import { hasWholeVariables } from './vars.js'
 
 /** The grammar of a policy document: which keys stand where, and what each takes. */

@@ -2,62 +2,21 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument,
 import { JSON_DEPTH_MAX, POLICY_ALIASES_MAX, POLICY_NODES_MAX, POLICY_TEXT_CHARS_MAX } from '../core/limits.js'
 import { cleanText } from '../core/names.js'
 import { fail, ok, type Result } from '../core/result.js'
+import {
+  bareRecord,
+  documentFault,
+  PART_CHARS_MAX,
+  type PolicyFault,
+  type PolicyPath,
+  type PolicyTree,
+  pathText,
+} from './policy-tree.js'
 
-/** One thing wrong with a policy's text, for the person who wrote it. */
-export interface PolicyFault {
-  /** From 1. Always 1 for stored JSON, which is one line. */
-  readonly line: number
-  /** Where in the document, such as `tables.public.customers.mask[0]`; empty for the document as a whole. */
-  readonly path: string
-  readonly problem: string
-  readonly expected: string
-  readonly suggestion?: string
-}
-
-export type PolicyPath = readonly PropertyKey[]
-
-/** A document as plain values, mappings without a prototype, and the line that each of them stands on. */
-export interface PolicyTree {
-  readonly value: unknown
-  lineOf(path: PolicyPath): number
-}
-
-const PLAIN_PART = /^[\p{L}\p{N}_.*-]+$/u
 const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 /** Decimal digits that every double keeps. */
 const EXACT_DIGITS_MAX = 15
-const PART_CHARS_MAX = 128
 /** One slip can make the parser complain about every character after it. */
 const SYNTAX_FAULTS_MAX = 10
-
-/** The path as people read it. Parts with unusual characters are quoted. */
-export function pathText(path: PolicyPath): string {
-  let text = ''
-  for (const part of path) {
-    if (typeof part === 'number') {
-      text += `[${part}]`
-      continue
-    }
-    const name = cleanText(String(part), PART_CHARS_MAX)
-    const shown = PLAIN_PART.test(name) ? name : JSON.stringify(name)
-    text += text === '' ? shown : `.${shown}`
-  }
-  return text
-}
-
-/** One line for a terminal or a log. */
-export function policyFaultText(fault: PolicyFault): string {
-  const at = fault.path === '' ? `line ${fault.line}` : `line ${fault.line}, ${fault.path}`
-  const hint = fault.suggestion === undefined ? '' : `; did you mean "${cleanText(fault.suggestion, PART_CHARS_MAX)}"?`
-  return `${at}: ${fault.problem}; expected ${fault.expected}${hint}`
-}
-
-/** Own keys only, `__proto__` included: without a prototype it is a name like any other. */
-export function bareRecord<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
-  const record: Record<string, T> = Object.create(null)
-  for (const [key, value] of entries) record[key] = value
-  return record
-}
 
 /** Reads YAML 1.2 or JSON. Tags, merges, duplicate keys, and numbers that a double would round are faults. */
 export function readPolicyText(text: string): Result<PolicyTree, readonly PolicyFault[]> {
@@ -112,26 +71,6 @@ function syntaxFault(message: string): Pick<PolicyFault, 'problem' | 'expected'>
   const known = SYNTAX.find(([says]) => says.test(message))
   if (known !== undefined) return { problem: known[1], expected: known[2] }
   return { problem: cleanText(message, 200), expected: 'one YAML 1.2 or JSON document without tags' }
-}
-
-/** Reads the JSON text that the admin store keeps. There is one line, so every fault is on it. */
-export function readPolicyJson(text: string): Result<PolicyTree, readonly PolicyFault[]> {
-  try {
-    return ok({ value: withoutPrototypes(JSON.parse(text)), lineOf: () => 1 })
-  } catch (thrown) {
-    if (!(thrown instanceof SyntaxError || thrown instanceof RangeError)) throw thrown
-    return fail([documentFault('not JSON', 'the JSON text of a policy, as the admin store keeps it')])
-  }
-}
-
-function documentFault(problem: string, expected: string): PolicyFault {
-  return { line: 1, path: '', problem, expected }
-}
-
-function withoutPrototypes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutPrototypes)
-  if (typeof value !== 'object' || value === null) return value
-  return bareRecord(Object.entries(value).map(([key, member]) => [key, withoutPrototypes(member)] as const))
 }
 
 type Lines = Map<object, Map<PropertyKey, number>>

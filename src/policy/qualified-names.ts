@@ -1,7 +1,7 @@
 import type { SchemaModel } from '../core/schema-model.js'
 import type { PolicyDocument, RolePolicy, TablePolicy } from './policy-document.js'
 import { type FindingKind, type Findings, quoted } from './policy-finding.js'
-import { bareRecord, type PolicyPath } from './policy-text.js'
+import { bareRecord, type PolicyPath } from './policy-tree.js'
 
 /**
  * Names without their schema. A connector with one schema needs none, so that one policy can serve databases that hold the

@@ -2,7 +2,7 @@ import type { TableOperation } from '../core/access.js'
 import { qualifiedName } from '../core/schema-model.js'
 import type { CompiledProcedure, CompiledRole, CompiledTable } from './compiled-policy.js'
 import type { PolicyDocument, RolePolicy, TablePolicy } from './policy-document.js'
-import { pathText } from './policy-text.js'
+import { pathText } from './policy-tree.js'
 import { type Schemas, spelledName } from './qualified-names.js'
 
 /** A rule of the document and what it does, such as `roles.analyst.read[0]`. */

@@ -2,7 +2,7 @@ import { qualifiedName, type Routine, type SchemaModel } from '../core/schema-mo
 import { compileDocument } from './compile-document.js'
 import type { PolicyDocument, RolePolicy, TablePolicy } from './policy-document.js'
 import { quoted } from './policy-finding.js'
-import { bareRecord } from './policy-text.js'
+import { bareRecord } from './policy-tree.js'
 import { schemasOf } from './qualified-names.js'
 import { looksOf, type TableLook } from './suggest-tables.js'
 import { suggestionText } from './suggest-text.js'

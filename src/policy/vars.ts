@@ -10,7 +10,7 @@ import type {
   WritePolicy,
 } from './policy-document.js'
 import { Findings, type PolicyFinding, quoted } from './policy-finding.js'
-import { bareRecord, type PolicyPath } from './policy-text.js'
+import { bareRecord, type PolicyPath } from './policy-tree.js'
 
 /**
  * `${vars.name}` in the literals of a policy: values that a connector gives, so that one policy serves many databases. A

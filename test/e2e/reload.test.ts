@@ -15,6 +15,7 @@ import {
 import { type LiveFolder, liveFolder } from '../support/live-folder.js'
 import { NOTES_POLICY, NOTES_SETUP } from '../support/notes.js'
 import { EMBEDDED, eventually, type TestDatabase } from '../support/postgres.js'
+import { runRunku } from '../support/runku-process.js'
 
 const WITH_LINKS = NOTES_POLICY
 const WITHOUT_LINKS = NOTES_POLICY.replace('  public.links: {}\n', '')
@@ -158,6 +159,18 @@ describe('a gateway that is reloaded under load', () => {
     assert.equal(ended, 10, 'what this instance was asked for it does not do again because the store says so')
   })
 
+  test('the command ends when the gateway has made it: a call admitted afterwards is judged by the new policy', async () => {
+    for (const policy of [WITHOUT_LINKS, WITH_LINKS]) {
+      await live.apply('left', policy)
+      const { how, out, err } = await runRunku(folder.folder, ['reload'])
+      assert.deepEqual([how, err], [0, ''])
+      const epoch = running.gateway.connectors.get('left')?.epoch
+      assert.match(out, new RegExp(`:${process.pid} +left +(applied|unchanged) +${epoch}\n`))
+      const { isError, text } = await call('left', LINKS)
+      assert.equal(isError, policy === WITHOUT_LINKS, text)
+    }
+  })
+
   test('the answer to a reload names each connector that could not be applied, with the reason', async () => {
     let text = ''
     live.edit((was) => {
@@ -186,7 +199,8 @@ describe('a gateway that is reloaded under load', () => {
     live.edit(() => text)
     assert.match(report?.faults.join() ?? '', /not valid YAML/)
     assert.deepEqual(report?.connectors, [])
-    assert.deepEqual(await requestReload(running, folder, { wait: false }), { requested: true })
+    const asked = await requestReload(running, folder, { wait: false })
+    assert.deepEqual(asked, { requested: true, request: (await live.store.readVersions()).reload })
   })
 })
 
@@ -201,6 +215,7 @@ async function scrape(running: RunningGateway): Promise<string> {
 
 interface ReloadAnswer {
   readonly requested: boolean
+  readonly request: number
   readonly report?: ReloadShown
 }
 

@@ -115,6 +115,9 @@ describe('an admin store on PostgreSQL that goes away under a gateway, and anoth
     await eventually('it is ready again', async () => (await ready()).status === 200)
     await eventually('the new policy is enforced', async () => (await links(far)).startsWith('TOOL_UNKNOWN'))
     await eventually('the new connector is served', async () => (await links(far, 'more')).startsWith('TOOL_UNKNOWN'))
+    await eventually('the reload that was asked for is made', () =>
+      far.observations.some((each) => each.kind === 'reload.ended' && each.cause === 'signal'),
+    )
   })
 
   test('the first call that is answered when it is back, and every list, is of what was stored meanwhile; the rest serves on', async () => {

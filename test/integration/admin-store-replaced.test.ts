@@ -27,6 +27,8 @@ import { EMBEDDED } from '../support/postgres.js'
 import { eventually } from '../support/test-server.js'
 
 const AUTHOR = { name: 'cli:test' }
+/** Takes a store back to the form before the newest. */
+const UNDO_NEWEST = 'DROP TABLE instances; DROP TABLE reload_reports'
 const root = mkdtempSync(join(tmpdir(), 'runku-replaced-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 
@@ -189,7 +191,7 @@ describe('another file in the place of an open store', () => {
 
   test('that is of an older form is brought up, and one of a newer form refused by both versions', async () => {
     const { path, store, keyId, backup } = await withBackup()
-    otherwise(backup, `DELETE FROM settings WHERE name = 'mark'; PRAGMA user_version = ${STORE_VERSION - 1}`)
+    otherwise(backup, `${UNDO_NEWEST}; PRAGMA user_version = ${STORE_VERSION - 1}`)
     await nextTurn()
     renameSync(backup, path)
     await settled(store)
@@ -213,7 +215,7 @@ describe('another file in the place of an open store', () => {
 
   test('its content read into the open one counts like another file', async () => {
     const { path, store, keyId, backup } = await withBackup()
-    otherwise(backup, `PRAGMA user_version = ${STORE_VERSION - 1}; DELETE FROM settings WHERE name = 'mark'`)
+    otherwise(backup, `PRAGMA user_version = ${STORE_VERSION - 1}; ${UNDO_NEWEST}`)
     const before = store.interruptions
     const source = new Database(backup)
     await source.backup(path)
@@ -320,7 +322,7 @@ describe('a store on PostgreSQL under a running program', () => {
       assert.equal(kind, 'newer')
       assert.ok(message.includes(newer), message)
     }
-    await place.rows("DELETE FROM settings WHERE name = 'mark'")
+    for (const undo of UNDO_NEWEST.split('; ')) await place.rows(undo)
     await setSchema(STORE_VERSION - 1)
     assert.equal((await failure(() => store.findKey(keyId))).kind, 'unusable')
     await eventually('it was brought up', () => store.healthy())

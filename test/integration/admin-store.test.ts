@@ -6,7 +6,12 @@ import { fileURLToPath } from 'node:url'
 import type { AdminStore, IdempotencyClaim, StoreChanges, StoreRefusal } from '../../src/admin/admin-store.js'
 import { parseKey, secretMatches } from '../../src/auth/api-key.js'
 import type { ClaimValue } from '../../src/core/identity.js'
-import { LAST_USED_FLUSH_INTERVAL_MS } from '../../src/core/limits.js'
+import {
+  INSTANCE_KEPT_MS,
+  INSTANCE_LIVE_MS,
+  LAST_USED_FLUSH_INTERVAL_MS,
+  RELOAD_REPORTS_KEPT,
+} from '../../src/core/limits.js'
 import type { Result } from '../../src/core/result.js'
 import { numbersOf, openedStore, STORE_KINDS, type StorePlace, time } from '../support/admin-stores.js'
 import { must } from '../support/gateway.js'
@@ -493,7 +498,7 @@ for (const { kind, fresh } of STORE_KINDS) {
     test('a request to reload moves its own number, and is written down', async () => {
       const place = await fresh()
       const store = await openedStore(place)
-      await store.changes(AUTHOR).requestReload()
+      assert.equal(await store.changes(AUTHOR).requestReload(), 1)
       assert.deepEqual(await numbersOf(store), { change: 1, reload: 1 })
       assert.deepEqual(await pendingOf(place), ['reload.request every instance'])
       await store.close()
@@ -657,6 +662,99 @@ for (const { kind, fresh } of STORE_KINDS) {
       assert.equal(told, before)
       await watching.close()
       await other.close()
+    })
+  })
+
+  describe(`instances that serve a store on ${kind}`, () => {
+    const runOf = (run: string, instance = `gateway of ${run}`) => ({ run, instance, host: 'web-1', pid: 7 })
+    const age = (place: StorePlace, run: string, ms: number) =>
+      place.rows(`UPDATE instances SET seen_at = seen_at - ${ms} WHERE run = '${run}'`)
+    const liveOf = async (store: AdminStore) => (await store.listInstances()).map(({ run, live }) => [run, live])
+
+    test('requests to reload that are made at once have numbers of their own', async () => {
+      const place = await fresh()
+      const stores = await Promise.all([openedStore(place), openedStore(place)])
+      const asked = Array.from({ length: 10 }, (_, i) => stores[i % 2 === 0 ? 0 : 1].changes(AUTHOR).requestReload())
+      const numbers = (await Promise.all(asked)).toSorted((a, b) => a - b)
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: 10 }, (_, i) => i + 1),
+      )
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    test('an instance is live while it says so often enough, and until it ends; nothing of it moves a number or is audited', async () => {
+      const place = await fresh()
+      const store = await openedStore(place)
+      const before = await store.readVersions()
+      await store.noteInstance(runOf('a'))
+      await store.noteInstance(runOf('b'))
+      await age(place, 'b', INSTANCE_LIVE_MS)
+      assert.deepEqual(await liveOf(store), [
+        ['a', true],
+        ['b', false],
+      ])
+      await store.noteInstance(runOf('b'))
+      assert.deepEqual(await store.listInstances(), [
+        { ...runOf('a'), live: true, answered: -1 },
+        { ...runOf('b'), live: true, answered: -1 },
+      ])
+      await store.forgetInstance('a')
+      await store.forgetInstance('a')
+      assert.deepEqual(await liveOf(store), [['b', true]])
+      assert.deepEqual(await store.readVersions(), before)
+      assert.deepEqual(await pendingOf(place), [])
+      await store.close()
+    })
+
+    test('a report covers the requests before it, and of several the oldest that does is given', async () => {
+      const place = await fresh()
+      const store = await openedStore(place)
+      for (let i = 0; i < 3; i++) await store.changes(AUTHOR).requestReload()
+      await store.reportReload(runOf('a'), 1, 'a1')
+      await store.reportReload(runOf('a'), 3, 'a3 😀 \u0007 "')
+      await store.reportReload(runOf('b'), 2, 'b2')
+      await store.reportReload(runOf('b'), 2, 'b2 again')
+      const answered = (await store.listInstances()).map(({ run, answered }) => [run, answered])
+      assert.deepEqual(answered, [
+        ['a', 3],
+        ['b', 2],
+      ])
+      const reports = async (request: number) => Object.fromEntries(await store.reloadReports(request))
+      assert.deepEqual(await reports(1), { a: 'a1', b: 'b2 again' })
+      assert.deepEqual(await reports(2), { a: 'a3 😀 \u0007 "', b: 'b2 again' })
+      assert.deepEqual(await reports(3), { a: 'a3 😀 \u0007 "' })
+      assert.deepEqual(await reports(4), {})
+      await store.close()
+    })
+
+    test('a report on a request that this store never had answers none that it will have', async () => {
+      const store = await openedStore(await fresh())
+      await store.reportReload(runOf('a'), 5, 'of another store')
+      assert.deepEqual([...(await store.reloadReports(1))], [])
+      assert.deepEqual((await store.listInstances())[0], { ...runOf('a'), live: true, answered: -1 })
+      await store.close()
+    })
+
+    test('old rows go: reports beyond the newest, runs that nobody has seen for long, and the earlier run of a gateway', async () => {
+      const place = await fresh()
+      const store = await openedStore(place)
+      const count = RELOAD_REPORTS_KEPT + 5
+      for (let i = 0; i < count; i++) {
+        await store.reportReload(runOf('a'), await store.changes(AUTHOR).requestReload(), 'x')
+      }
+      const reports = async () => (await place.rows('SELECT request FROM reload_reports')).length
+      assert.equal(await reports(), RELOAD_REPORTS_KEPT)
+      await age(place, 'a', INSTANCE_KEPT_MS)
+      await store.noteInstance(runOf('b'))
+      assert.deepEqual([await liveOf(store), await reports()], [[['b', true]], 0])
+      await store.noteInstance({ ...runOf('c', 'gateway of b'), host: 'web-2' })
+      await store.noteInstance(runOf('d', 'gateway of b'))
+      assert.deepEqual(
+        (await liveOf(store)).map(([run]) => run),
+        ['d', 'c'],
+      )
+      await store.close()
     })
   })
 

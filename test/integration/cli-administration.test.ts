@@ -198,7 +198,7 @@ describe('administration on the command line', () => {
   })
 
   test('each change waits for a trail with its author, and no secret', () => {
-    done('reload')
+    assert.match(done('reload', '--no-wait'), /Asked every gateway/)
     const db = new Database(join(folder, 'store.sqlite'), { readonly: true })
     const rows = db.prepare('SELECT * FROM audit_pending').all()
     db.close()

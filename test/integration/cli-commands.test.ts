@@ -263,7 +263,10 @@ describe('refusals', () => {
       const help = done(run(...path, '--help'))
       assert.match(help, /Usage: runku/)
       for (const option of ['--config <file>', '--json', '--help']) assert.ok(help.includes(option), path.join(' '))
-      assert.match(help, /Exit codes: 0 done, 1 refused or failed .*, 2 wrong usage, 3 something.*\n130/)
+      assert.match(
+        help,
+        /Exit codes: 0 done, 1 refused or failed .*, 2 wrong usage, 3 something.*\n4 a connector.*, 130/,
+      )
       const below = commandsOf(help)
       seen += 1
       for (const name of below) walk([...path, name])

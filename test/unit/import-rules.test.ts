@@ -104,6 +104,19 @@ describe('import rules', () => {
     assert.deepEqual(loading('all'), ['mysql2', 'pg', 'tedious'])
   })
 
+  test('a connector thread begins without what checks policies, and reads YAML for a text that is to be judged alone', () => {
+    const packagesOf = (entry: string, which: 'all' | 'static') => {
+      const files = reachable(entry, which)
+      const taken = imports.filter(
+        ({ from, to, typeOnly }) => /^(zod|yaml)$/.test(to) && !typeOnly && files.has(from.replace(/\.ts$/, '')),
+      )
+      return [...new Set(taken.map(({ to }) => to))].sort()
+    }
+    assert.deepEqual(packagesOf('workers/connector.worker', 'static'), [])
+    assert.deepEqual(packagesOf('src/policy/policy-json', 'all'), ['zod'])
+    assert.deepEqual(packagesOf('workers/connector.worker', 'all'), ['yaml', 'zod'])
+  })
+
   test('the front thread begins without any database driver, and comes to the one of an admin store on PostgreSQL alone', () => {
     const loading = (which: 'all' | 'static') => {
       const loaded = reachable('src/gateway', which)

@@ -6,7 +6,8 @@ import { FILTER_OPS } from '../../src/core/plan.js'
 import { meetCatalog } from '../../src/policy/meet-catalog.js'
 import { parsePolicy, policyFaultText } from '../../src/policy/policy-document.js'
 import { keysAt } from '../../src/policy/policy-grammar.js'
-import { type PolicyPath, readPolicyText } from '../../src/policy/policy-text.js'
+import { readPolicyText } from '../../src/policy/policy-text.js'
+import type { PolicyPath } from '../../src/policy/policy-tree.js'
 import { routineOf, schemaOf, tableOf, withRoutines } from '../support/policy-schema.js'
 
 /**
