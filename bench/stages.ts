@@ -126,7 +126,7 @@ async function measure(): Promise<void> {
     effect: 'none',
     duration_ms: { total: 1 },
   } as const
-  const seal = { keys, keeping: { filters: 'hash', writes: 'hash' }, instance: 'bench' } as const
+  const seal = { keys, keeping: { filters: 'hash', writes: 'hash', resultKeys: 'hash' }, instance: 'bench' } as const
   const stages: readonly (readonly [string, () => unknown])[] = [
     ['authenticate (SQLite store, SHA-256)', () => authenticate(`Bearer ${key}`, 'shop', '127.0.0.1')],
     ['parse the body', () => parseBody(bytes)],

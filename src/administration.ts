@@ -11,13 +11,16 @@ import type { Environment } from './config/source.js'
 import { monotonicMs } from './core/clock.js'
 import { RELOAD_ANSWER_MAX_MS } from './core/limits.js'
 import { ok } from './core/result.js'
-import { AdminApi, type Administrator } from './http/admin-api.js'
+import { AdminApi } from './http/admin-api.js'
+import type { Administrator, VisitSurroundings } from './http/admin-visits.js'
 import type { FrontDoor } from './http/front-door.js'
+import { ReportsApi } from './http/reports.js'
 import type { KnownNames } from './judge-policy.js'
 import type { Observe } from './observe/observation.js'
 import { awaitReload } from './reload-answer.js'
 import type { ReloadReport } from './reloads.js'
 import type { ConnectorState } from './threads/fleet-report.js'
+import type { ReportsDesk } from './threads/reports-desk.js'
 import { VERSION } from './version.js'
 
 export interface AdministrationParts {
@@ -27,6 +30,8 @@ export interface AdministrationParts {
   readonly authenticator: Authenticator
   readonly path: CallPath
   readonly auditable: () => boolean
+  /** Absent where no buffer is kept. */
+  readonly reports?: ReportsDesk
   /** What there is to say of every configured connector. */
   readonly report: () => readonly ConnectorState[]
   readonly reload: () => Promise<ReloadReport>
@@ -38,6 +43,7 @@ export interface AdministrationParts {
 
 export interface Administration {
   readonly api: AdminApi
+  readonly reports: ReportsApi
   /** States of the connectors that whoever sends this header reaches; undefined for everybody else. */
   detail(authorization: string | undefined, address: string): Promise<unknown>
 }
@@ -58,22 +64,25 @@ export function administration(parts: AdministrationParts): Administration {
     judgePolicy: judge(everywhere(rights, ['admin', 'auditor']) ? { store, anonymousRoles } : undefined),
     reload: () => awaitReload(reload(), report, RELOAD_ANSWER_MAX_MS),
   })
-  const api = new AdminApi({
+  const visits: VisitSurroundings = {
     frontDoor,
-    operations: OPERATIONS,
     authenticate: async (authorization, address) => {
       const found = await authenticator.identify(authorization, address)
       return found.ok ? ok(administratorOf(found.value, address)) : found
     },
-    contextOf,
     auditable: parts.auditable,
     enter: (request, done) => path.administered(request, done),
-    openApi: () => openApi(OPERATIONS, VERSION),
     nowMs: monotonicMs,
     failed: (thrown) => observe({ kind: 'admin.failed', detail: thrownText(thrown) }),
-  })
+  }
   return {
-    api,
+    api: new AdminApi({
+      ...visits,
+      operations: OPERATIONS,
+      contextOf,
+      openApi: () => openApi(OPERATIONS, VERSION),
+    }),
+    reports: new ReportsApi({ ...visits, desk: parts.reports, wallMs: Date.now }),
     detail: async (authorization, address) => {
       const found = await authenticator.identify(authorization, address)
       const rights = found.ok ? adminRights(found.value.bindings) : undefined

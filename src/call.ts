@@ -5,13 +5,17 @@ import type { Identity } from './core/identity.js'
 import { OWED_MAX } from './core/limits.js'
 import { encodeError } from './core/tool-result.js'
 import type { CallEnd, IdempotencyKeys, NotStarted, StartedCall } from './idempotency.js'
-import { type FoldedRefusals, RefusalFolder } from './refusals.js'
+import { type FoldedRefusals, RefusalFolder, type RefusalKey } from './refusals.js'
 import type { CallListener, Connector } from './threads/connector.js'
-import type { IntentMessage, IntentVerdict, OutcomeMessage } from './threads/messages.js'
+import type { AuditStatus, IntentMessage, IntentVerdict, OutcomeMessage } from './threads/messages.js'
 
 /** The part of the audit mailbox that the path needs. */
 export interface AuditTrail {
   readonly available: boolean
+  /** Whether calls that read are served although no entries are taken: theirs wait in memory. */
+  readonly degraded: boolean
+  /** Whether entries of strangers take as much of the trail as they may. */
+  readonly status: Pick<AuditStatus, 'strangersFull'>
   /** Whether writing calls can be announced at all. */
   readonly keepsIntents: boolean
   intend(record: AuditRecord, onDurable: (durable: boolean) => void): void
@@ -132,8 +136,8 @@ export class CallPath {
 
   /** Runs one tool call; `reply` is called exactly once, after the call's entry is durable. */
   call(call: ToolCall, connector: Connector, reply: (reply: CallReply) => void): CallTicket {
-    const { audit, newId } = this.#surroundings
-    if (!audit.available) {
+    const { newId } = this.#surroundings
+    if (!this.#answers) {
       // Without a trail nothing is served, and nothing is done that an entry would have to tell of.
       reply(toolError('AUDIT_UNAVAILABLE'))
       return { cancel: () => {} }
@@ -211,12 +215,12 @@ export class CallPath {
     who: { readonly identity?: Identity; readonly requestId?: string | number },
     done: (durable: boolean) => void,
   ): void {
-    const { audit, nowMs, newId } = this.#surroundings
+    const { nowMs, newId } = this.#surroundings
     const { identity, requestId } = who
     const now = nowMs()
     const key = { address: facts.address, code: error.code, connector: facts.connector }
-    if (identity === undefined && !this.#folder.admit(key, now)) return done(true)
-    if (!audit.available) return done(false)
+    if (identity === undefined && !this.#admits(key, now)) return done(true)
+    if (!this.#answers) return done(false)
     this.#inFlight += 1
     const record = this.#begin(newId(), facts, 'request', facts.connector)
     if (requestId !== undefined) record.request_id = String(requestId)
@@ -230,12 +234,12 @@ export class CallPath {
 
   /** Ends an administrative request. `done` hears whether its entry is durable; attempts of strangers fold as refusals do. */
   administered(request: AdminRequest, done: (durable: boolean) => void): void {
-    const { audit, nowMs, newId } = this.#surroundings
+    const { nowMs, newId } = this.#surroundings
     const { address, client, identity, operation, target, code, reason, startedAtMs } = request
     const now = nowMs()
-    if (identity === undefined && code !== 'OK' && !this.#folder.admit({ address, code, connector: undefined }, now))
+    if (identity === undefined && code !== 'OK' && !this.#admits({ address, code, connector: undefined }, now))
       return done(true)
-    if (!audit.available) return done(false)
+    if (!this.#answers) return done(false)
     this.#inFlight += 1
     const record = this.#begin(newId(), { address, startedAtMs, ...(client === undefined ? {} : { client }) }, 'admin')
     if (identity !== undefined) nameCaller(record, identity)
@@ -250,7 +254,24 @@ export class CallPath {
 
   /** Writes the folded refusals whose minute is over; all of them when the gateway stops. */
   flushRefusals(all: boolean): void {
-    this.#folder.flush(this.#surroundings.nowMs(), all)
+    this.#folder.flush(this.#surroundings.nowMs(), all, this.#crowded)
+  }
+
+  /** Whether a refusal of somebody without an identity has an entry of its own. */
+  #admits(key: RefusalKey, nowMs: number): boolean {
+    return this.#folder.admit(key, nowMs, this.#crowded)
+  }
+
+  /** Memory is even less to be filled by strangers than the disk. */
+  get #crowded(): boolean {
+    const { audit } = this.#surroundings
+    return audit.status.strangersFull || audit.degraded
+  }
+
+  /** Whether calls and requests are answered at all. */
+  get #answers(): boolean {
+    const { audit } = this.#surroundings
+    return audit.available || audit.degraded
   }
 
   /** Gives the trail the outcomes that it could not take when they came: their intents wait for them. */
@@ -292,6 +313,7 @@ export class CallPath {
     record.effect = outcome.effect
     if (outcome.rows !== undefined) record.rows = outcome.rows
     if (outcome.affected !== undefined) record.affected = outcome.affected
+    if (outcome.resultKeys !== undefined) record.result_keys = outcome.resultKeys
     const total = round(this.#surroundings.nowMs() - facts.startedAtMs)
     record.duration_ms = { total, queue: round(outcome.queueMs), db: round(outcome.dbMs) }
     return record
@@ -303,6 +325,7 @@ export class CallPath {
     record.epoch = epoch
     record.target = intent.target
     if (intent.plan !== undefined) record.plan = intent.plan
+    if (intent.resultKeys !== undefined) record.result_keys = intent.resultKeys
     record.code = 'DB_EFFECT_UNKNOWN'
     record.reason = 'the process ended before the outcome was known'
     record.effect = 'unknown'
@@ -336,14 +359,14 @@ export class CallPath {
   }
 
   #foldedEntry(folded: FoldedRefusals): void {
-    const { audit, newId, wallMs } = this.#surroundings
-    if (!audit.available) return
+    const { newId, wallMs } = this.#surroundings
+    if (!this.#answers) return
     const { address, code, connector, count } = folded
     const record: AuditRecord = {
       id: newId(),
       time: new Date(wallMs()).toISOString(),
       ...(connector === undefined ? {} : { connector }),
-      address,
+      ...(address === undefined ? {} : { address }),
       operation: 'request',
       decision: ERRORS[code].decision,
       code,

@@ -6,8 +6,10 @@ import { PendingChanges } from './admin/pending-changes.js'
 import { administration } from './administration.js'
 import { createAuthenticator } from './auth/authenticate.js'
 import { CallPath } from './call.js'
-import { auditSettings, type Config, type LoadedConfig, loadConfig } from './config/config.js'
+import { auditSettings } from './config/audit-config.js'
+import { type Config, type LoadedConfig, loadConfig } from './config/config.js'
 import type { Environment } from './config/source.js'
+import type { AuditRecord } from './core/audit-entry.js'
 import { monotonicMs } from './core/clock.js'
 import { ADMIN_SERVE_BUSY_TIMEOUT_MS, DRAIN_DEADLINE_MS, PENDING_CHANGES_INTERVAL_MS } from './core/limits.js'
 import { fail, ok, type Result } from './core/result.js'
@@ -15,16 +17,20 @@ import { type Listener, openListener } from './http/listener.js'
 import { type Readiness, serveAdmin, serveMcp } from './http/routes.js'
 import { IdempotencyKeys } from './idempotency.js'
 import { type Judge, policyJudge } from './judge-policy.js'
+import { LifecycleEntries } from './lifecycle-entries.js'
 import { McpEndpoint } from './mcp/endpoint.js'
 import { Metrics } from './observe/metrics.js'
 import type { Observe } from './observe/observation.js'
 import { Presence } from './presence.js'
+import { auditReadiness } from './readiness.js'
 import { type ReloadCause, type ReloadReport, Reloads } from './reloads.js'
 import { AuditMailbox } from './threads/audit-mailbox.js'
 import { ConnectorFleet } from './threads/connector-fleet.js'
 import type { ConnectorSupervisor } from './threads/connector-supervisor.js'
 import type { Service } from './threads/fleet-member.js'
 import type { ConnectorState } from './threads/fleet-report.js'
+import type { AuditSettings } from './threads/messages.js'
+import { ReportsDesk } from './threads/reports-desk.js'
 import { VERSION } from './version.js'
 
 /** How often folded refusals and owed entries are looked over, and how often the store is written to for small things. */
@@ -49,9 +55,12 @@ interface InnerParts {
   readonly observe: Observe
   readonly store: AdminStore
   readonly audit: AuditMailbox
+  /** Absent where no buffer is kept. */
+  readonly reports?: ReportsDesk
   readonly idempotency: IdempotencyKeys
   readonly metrics: Metrics
   readonly path: CallPath
+  readonly lifecycle: LifecycleEntries
   /** Takes changes of the admin store into the trail. */
   readonly pending: PendingChanges
   readonly fleet: ConnectorFleet
@@ -143,7 +152,8 @@ export class Gateway {
   }
 
   async #stop(deadlineMs: number): Promise<void> {
-    const { mcp, admin, endpoint, fleet, reloads, presence, audit, pending, store, observe } = this.#parts
+    const { mcp, admin, endpoint, fleet, reloads, reports, presence, audit, pending, lifecycle, store, observe } =
+      this.#parts
     for (const timer of this.#timers) clearInterval(timer)
     reloads.stop()
     // It reloads no more, so nobody is to wait for it.
@@ -158,6 +168,8 @@ export class Gateway {
     await fleet.stop(left())
     this.#flushEntries(true)
     await pending.take()
+    lifecycle.stopping(endpoint.visits)
+    await reports?.stop()
     await audit.stop()
     mcp.server.close()
     admin.server.close()
@@ -180,6 +192,18 @@ export class Gateway {
   }
 }
 
+/** What a run was begun with, for its first entry: what a reader of the trail needs to know of it, and no address or secret. */
+function startDetail({ auth, audit, connectors }: Config): NonNullable<AuditRecord['detail']> {
+  return {
+    version: VERSION,
+    node: process.version,
+    authentication: auth.enabled,
+    connectors: connectors.length,
+    on_failure: audit.onFailure,
+    values: `filters ${audit.values.filters}, writes ${audit.values.writes}, result_keys ${audit.values.resultKeys}`,
+  }
+}
+
 function storeFailed(error: unknown): { readonly kind: 'auth.store_failed'; readonly detail: string } {
   return { kind: 'auth.store_failed', detail: error instanceof Error ? error.message : String(error) }
 }
@@ -199,19 +223,29 @@ async function startInner(
   })
   if (!opened.ok) return opened
   const store = opened.value
-  const started = await AuditMailbox.start(auditSettings(config), { observe, nowMs: monotonicMs })
+  // The trail is there before what is told to it of the trail itself.
+  const later: { lifecycle?: LifecycleEntries } = {}
+  const observeTrail: Observe = (observation) => {
+    observe(observation)
+    later.lifecycle?.observe(observation)
+  }
+  const settings = auditSettings(config.audit)
+  const started = await AuditMailbox.start(settings, { observe: observeTrail, nowMs: monotonicMs })
   if (!started.ok) {
     await store.close()
     return started
   }
   const audit = started.value
-  const metrics = new Metrics(
-    () => fleet.gauges,
-    () => audit.available,
-  )
+  const metrics = new Metrics(() => fleet.gauges, audit)
+  const newId = entryIds(Date.now())
+  const meter = (record: AuditRecord) => metrics.countEntry(record)
+  const lifecycle = new LifecycleEntries({ audit, wallMs: Date.now, newId, meter })
+  later.lifecycle = lifecycle
+  lifecycle.started(startDetail(config))
   const observeAll: Observe = (observation) => {
     metrics.observe(observation)
     observe(observation)
+    lifecycle.observe(observation)
   }
   const fleet = new ConnectorFleet({ observe: observeAll, nowMs: monotonicMs, random: Math.random, policies: store })
   const idempotency = idempotencyKeys(config, store, audit, observe)
@@ -220,7 +254,7 @@ async function startInner(
     idempotency,
     nowMs: monotonicMs,
     wallMs: Date.now,
-    newId: entryIds(Date.now()),
+    newId,
     meter: (record, commitMs) => metrics.count(record, commitMs),
   })
   const pending = new PendingChanges({
@@ -242,7 +276,9 @@ async function startInner(
     await presence.seen()
     const ended = (report: ReloadReport) => presence.reloaded(report)
     const begun = await Reloads.begin({ fleet, store, observe: observeAll, env, load, ended }, loaded)
-    return ok({ config, env, observe, store, audit, idempotency, metrics, path, pending, fleet, presence, ...begun })
+    const reports = reportsDesk(settings, observeAll)
+    const kept = { config, env, observe, store, audit, idempotency, metrics, path, lifecycle, pending, fleet, presence }
+    return ok({ ...kept, ...begun, ...(reports === undefined ? {} : { reports }) })
   } catch (error) {
     await presence.end()
     await audit.stop()
@@ -252,12 +288,20 @@ async function startInner(
 }
 
 /** For a start that does not come to listening: nobody has called. */
-async function stopInner({ reloads, presence, fleet, audit, store }: InnerParts): Promise<void> {
+async function stopInner({ reloads, presence, fleet, lifecycle, reports, audit, store }: InnerParts): Promise<void> {
   reloads.stop()
   await presence.end()
   await fleet.stop(0)
+  lifecycle.stopping(0)
+  await reports?.stop()
   await audit.stop()
   await store.close()
+}
+
+/** Reports are made of the buffer. */
+function reportsDesk({ buffer, chainKeyFile }: AuditSettings, observe: Observe): ReportsDesk | undefined {
+  if (buffer === undefined || chainKeyFile === undefined) return undefined
+  return new ReportsDesk({ buffer: buffer.path, chainKeyFile }, { observe })
 }
 
 function idempotencyKeys(config: Config, store: AdminStore, audit: AuditMailbox, observe: Observe): IdempotencyKeys {
@@ -274,12 +318,9 @@ function idempotencyKeys(config: Config, store: AdminStore, audit: AuditMailbox,
 /** What keeps the gateway from serving. Databases do not count: they are each connector's own trouble. */
 async function readiness({ audit, store }: InnerParts, endpoint: McpEndpoint): Promise<Readiness> {
   const healthy = await store.healthy()
-  const failing = [
-    ...(endpoint.draining ? ['draining'] : []),
-    ...(audit.available ? [] : ['audit']),
-    ...(healthy ? [] : ['admin_store']),
-  ]
-  return { failing }
+  const trail = auditReadiness(audit)
+  const failing = [...(endpoint.draining ? ['draining'] : []), ...trail.failing, ...(healthy ? [] : ['admin_store'])]
+  return { ...trail, failing }
 }
 
 function judgeOf({ config, supervisor }: Service): Judge {

@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { lineJson } from './audit/entry-text.js'
+import { addAudit } from './cli/audit-commands.js'
 import { addBinding, removeBinding } from './cli/binding.js'
 import { type CommandResult, notesText, refusalText, type Surroundings } from './cli/command.js'
 import { configSchemaCommand, openApiCommand } from './cli/config-schema.js'
@@ -28,7 +30,7 @@ const EXIT_USAGE = 2
 
 const EXIT_CODES = `
 Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage, 3 something would change ("policy diff --exit-code"),
-${EXIT_NOT_APPLIED} a connector was kept, unavailable or disabled on some instance ("reload"), 130 ended by a second signal.`
+${EXIT_NOT_APPLIED} a connector was kept, unavailable or disabled on some instance ("reload"), 5 the trail is not whole ("audit verify"), 130 ended by a second signal.`
 
 interface CommonOptions {
   readonly config: string
@@ -71,7 +73,8 @@ function osUser(): string {
 function printResult(result: CommandResult, json: boolean, notes: readonly string[]): number {
   if (result.ok) {
     process.stderr.write(notesText(notes, json))
-    process.stdout.write(json ? `${JSON.stringify(result.value.json)}\n` : lines(result.value.lines))
+    // What callers wrote is in it, and must not act on a terminal.
+    process.stdout.write(json ? `${lineJson(result.value.json)}\n` : lines(result.value.lines))
     return result.value.exitCode ?? EXIT_OK
   }
   process.stderr.write(refusalText(result.error.lines, json, notes))
@@ -124,6 +127,22 @@ function buildProgram(setExit: (code: number) => void, complain: (text: string) 
   addBindings(program, act)
   addConnectors(program, act)
   addPolicies(program, act)
+  addAudit(program, act, (command, run) =>
+    withCommon(command).action(async (...given: readonly unknown[]) => {
+      const last = given.at(-1)
+      if (!(last instanceof Command)) return
+      const options = common(last)
+      const notes: string[] = []
+      const done = await run(
+        surroundingsOf(options, (text) => notes.push(text)),
+        last,
+        options.json,
+      )
+      if (done.ok) process.stderr.write(notesText(notes, options.json))
+      else process.stderr.write(refusalText(done.error.lines, options.json, notes))
+      setExit(done.ok ? EXIT_OK : EXIT_REFUSED)
+    }),
+  )
   const config = program.command('config').description('the configuration file')
   act(config.command('schema').description('print the JSON Schema of config.yaml'), () => configSchemaCommand())
   act(config.command('openapi').description('print the OpenAPI description of the admin interface'), () =>

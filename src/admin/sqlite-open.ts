@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { ADMIN_COMMAND_BUSY_TIMEOUT_MS } from '../core/limits.js'
@@ -118,7 +118,8 @@ function createFile(path: string): OpenFault | undefined {
 function restrict(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     try {
-      chmodSync(file, FILE_MODE)
+      // The rights of a device are everybody's.
+      if (statSync(file).isFile()) chmodSync(file, FILE_MODE)
     } catch {
       // Another user's file keeps its mode, and a -wal of another process may be gone by now.
     }

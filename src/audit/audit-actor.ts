@@ -1,14 +1,24 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { unreachable } from '../core/assert.js'
 import type { AuditRecord } from '../core/audit-entry.js'
-import { AUDIT_FLUSH_TIMEOUT_MS, AUDIT_POSITION_INTERVAL_MS, STDOUT_QUEUE_LINES_MAX } from '../core/limits.js'
+import {
+  AUDIT_FLUSH_TIMEOUT_MS,
+  AUDIT_HEAD_INTERVAL_MS,
+  AUDIT_NOTE_INTERVAL_MS,
+  AUDIT_UPKEEP_INTERVAL_MS,
+} from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
-import type { AuditSettings, FromAudit, ToAudit } from '../threads/messages.js'
-import { type ChainKeys, chainKeys, type SealedEntry } from './chain.js'
+import type { AuditSettings, AuditStatus, FromAudit, ToAudit } from '../threads/messages.js'
+import { bufferExists } from './buffer-file.js'
+import { type ChainKeys, chainKeys, type SealedEntry, writeHeadLine } from './chain.js'
 import { loadChainKey } from './chain-key.js'
 import { type Ledger, MemoryLedger } from './ledger.js'
-import { bufferExists, Outbox } from './outbox.js'
-import { StdoutSink, type WriteBytes } from './sinks.js'
+import { noteRecord } from './notes.js'
+import { Outbox } from './outbox.js'
+import type { Shipper, ShipperStart } from './ship/ship-thread.js'
+import { SinkSet } from './sink-set.js'
+import type { WriteBytes } from './sinks.js'
+import { statusOf } from './trail-status.js'
 
 /** What the audit thread is started with. */
 export interface AuditWorkerStart {
@@ -19,93 +29,142 @@ export interface AuditWorkerStart {
 }
 
 export interface AuditActorDeps {
+  /** Unix milliseconds. */
   readonly nowMs: () => number
+  readonly monotonicMs: () => number
   readonly randomBytes: (count: number) => Uint8Array
   readonly openStdout: () => WriteBytes
+  /** `startShipper` of the thread that ships, outside tests. */
+  readonly startShipper: (start: ShipperStart) => Shipper
 }
 
-interface Ledgers {
+interface Trail {
+  readonly keys: ChainKeys
   readonly ledger: Ledger
   readonly outbox: Outbox | undefined
 }
+
+const NOWHERE = 'stdout is closed and there is no audit buffer'
 
 type Batch = Extract<ToAudit, { kind: 'append' }>
 type Mode = 'running' | 'stopping' | 'stopped'
 
 function openKeys(settings: AuditSettings, deps: AuditActorDeps): Result<ChainKeys, string> {
   const { buffer } = settings
-  const path = settings.chainKeyFile ?? (buffer === undefined ? undefined : `${buffer.path}.key`)
+  const path = chainKeyFileOf(settings)
   if (path === undefined) return ok(chainKeys(deps.randomBytes(32)))
   const mayCreate = buffer === undefined || !bufferExists(buffer.path)
   const secret = loadChainKey({ path, mayCreate, randomBytes: deps.randomBytes })
   return secret.ok ? ok(chainKeys(secret.value)) : secret
 }
 
-function openLedger({ settings, respawned }: AuditWorkerStart, deps: AuditActorDeps): Result<Ledgers, string> {
+function chainKeyFileOf({ chainKeyFile, buffer }: AuditSettings): string | undefined {
+  return chainKeyFile ?? (buffer === undefined ? undefined : `${buffer.path}.key`)
+}
+
+function openTrail({ settings, respawned }: AuditWorkerStart, deps: AuditActorDeps): Result<Trail, string> {
   const { buffer, values: keeping } = settings
-  if (buffer === undefined && !settings.stdout) {
-    return fail('nothing keeps audit entries: set audit.stdout to true or give audit.buffer a path')
+  if (buffer === undefined && settings.file === undefined && !settings.stdout) {
+    return fail('nothing keeps audit entries: set audit.stdout to true or give audit.buffer or audit.file a path')
   }
-  const keys = openKeys(settings, deps)
-  if (!keys.ok) return keys
+  const opened = openKeys(settings, deps)
+  if (!opened.ok) return opened
+  const keys = opened.value
   const newInstance = () => Buffer.from(deps.randomBytes(8)).toString('hex')
   if (buffer === undefined) {
-    return ok({ ledger: new MemoryLedger({ keys: keys.value, keeping, instance: newInstance() }), outbox: undefined })
+    return ok({ keys, ledger: new MemoryLedger({ keys, keeping, instance: newInstance() }), outbox: undefined })
   }
-  const opened = Outbox.open({
+  const outbox = Outbox.open({
     ...buffer,
-    keys: keys.value,
+    keys,
     keeping,
     // After the death of a thread the calls go on in this process, and their outcomes come.
     intentsAreLost: !respawned,
+    ships: settings.shipper !== undefined,
     nowMs: deps.nowMs,
+    monotonicMs: deps.monotonicMs,
     newInstance,
   })
-  return opened.ok ? ok({ ledger: opened.value, outbox: opened.value }) : opened
+  return outbox.ok ? ok({ keys, ledger: outbox.value, outbox: outbox.value }) : outbox
 }
 
 /**
  * The audit thread: turns batches of records into entries, in groups of whatever has arrived, and answers when they are
- * durable: in the buffer, or without one written to stdout.
+ * durable: in the buffer, or without one written to the sinks. Between groups it looks after the buffer.
  */
 class AuditActor {
   readonly #port: MessagePort
+  readonly #settings: AuditSettings
+  readonly #deps: AuditActorDeps
+  readonly #keys: ChainKeys
   readonly #ledger: Ledger
   readonly #outbox: Outbox | undefined
-  readonly #sink: StdoutSink | undefined
-  /** Without a buffer: batches whose lines are on their way to stdout. */
+  #sinks: SinkSet | undefined
+  #shipper: Shipper | undefined
+  /** Without a buffer: batches whose lines are on their way to the sinks. */
   #unwritten: { readonly batch: number; readonly lastSeq: number }[] = []
-  #storedPosition: number
   #mode: Mode = 'running'
-  readonly #positionTimer: NodeJS.Timeout
+  readonly #timers: NodeJS.Timeout[] = []
+  #upkeepTimer: NodeJS.Timeout | undefined
+  #status: AuditStatus | undefined
 
-  constructor(start: AuditWorkerStart, ledgers: Ledgers, deps: AuditActorDeps) {
+  constructor(start: AuditWorkerStart, trail: Trail, deps: AuditActorDeps) {
     this.#port = start.port
-    this.#ledger = ledgers.ledger
-    this.#outbox = ledgers.outbox
-    this.#sink = start.settings.stdout ? this.#openSink(deps, start.respawned) : undefined
-    this.#storedPosition = this.#sink?.position ?? 0
-    this.#positionTimer = setInterval(() => this.#storePosition(), AUDIT_POSITION_INTERVAL_MS)
+    this.#settings = start.settings
+    this.#deps = deps
+    this.#keys = trail.keys
+    this.#ledger = trail.ledger
+    this.#outbox = trail.outbox
+  }
+
+  /** Opens what is written beside the buffer, and takes records from then on. */
+  async begin(respawned: boolean): Promise<Result<void, string>> {
+    const { openStdout, monotonicMs } = this.#deps
+    const { instance, head } = this.#ledger
+    const sinks = await SinkSet.open({
+      settings: this.#settings,
+      outbox: this.#outbox,
+      instance,
+      lastSeq: head.seq,
+      respawned,
+      openStdout,
+      headLine: (seq, prevHash) => this.#headLine(seq - 1, prevHash),
+      monotonicMs,
+      observe: (observation) => this.#post({ kind: 'observed', observation }),
+      onLost: (fromSeq, toSeq) => this.#noteLostFile(fromSeq, toSeq),
+      onMoved: () => this.#ackWritten(),
+    })
+    if (!sinks.ok) {
+      this.#ledger.close()
+      return sinks
+    }
+    this.#sinks = sinks.value
+    this.#shipper = this.#startShipper()
+    this.#timers.push(
+      setInterval(() => this.#upkeep(), AUDIT_UPKEEP_INTERVAL_MS),
+      setInterval(() => this.#pushHead(), AUDIT_HEAD_INTERVAL_MS),
+      setInterval(() => this.#noteDeleted(), AUDIT_NOTE_INTERVAL_MS),
+    )
     this.#port.on('message', (message: ToAudit) => this.#receive(message))
     // The front thread is gone: what it sent is kept, and nobody is left to answer.
     this.#port.on('close', () => void this.#stop())
-    this.#post({ kind: 'started', instance: this.#ledger.instance, nextSeq: this.#ledger.head.seq + 1 })
+    this.#post({ kind: 'started', instance, nextSeq: head.seq + 1 })
+    this.#postStatus()
+    return ok(undefined)
   }
 
-  #openSink(deps: AuditActorDeps, respawned: boolean): StdoutSink {
+  #startShipper(): Shipper | undefined {
+    const { shipper: settings, buffer } = this.#settings
     const outbox = this.#outbox
-    const lastSeq = this.#ledger.head.seq
-    const stored = outbox?.position('stdout')
-    // Entries from before stdout was first turned on are not written to it.
-    if (outbox !== undefined && stored === undefined) outbox.storePosition('stdout', lastSeq)
-    return new StdoutSink({
-      write: deps.openStdout(),
-      position: Math.min(stored ?? lastSeq, lastSeq),
-      lastSeq,
-      ...(outbox && { replay: (afterSeq: number, linesMax: number) => outbox.linesAfter(afterSeq, linesMax) }),
-      endCutLine: respawned,
-      onWritten: () => this.#ackWritten(),
-      onClosed: (detail) => this.#onStdoutClosed(detail),
+    if (settings === undefined || buffer === undefined || outbox === undefined) return undefined
+    return this.#deps.startShipper({
+      settings,
+      bufferPath: buffer.path,
+      ledger: outbox.shipBook(),
+      keys: this.#keys,
+      lastSeq: outbox.head.seq,
+      nowMs: this.#deps.nowMs,
+      observe: (observation) => this.#post({ kind: 'observed', observation }),
     })
   }
 
@@ -121,6 +180,9 @@ class AuditActor {
       switch (message.kind) {
         case 'append':
           batches.push(message)
+          break
+        case 'reopen':
+          this.#sinks?.reopen()
           break
         case 'stop':
           stop = true
@@ -139,17 +201,49 @@ class AuditActor {
   }
 
   #commit(batches: readonly Batch[]): void {
-    const appended = this.#append(batches)
-    if (!appended.ok) {
-      for (const { batch } of batches) this.#post({ kind: 'refused', batch, reason: appended.error })
-      return
-    }
+    const taken = this.#withoutRefusedIntents(batches)
+    if (taken.length === 0) return
+    const appended = this.#append(taken)
+    if (appended.ok) return this.#kept(taken, appended.value)
+    // A full buffer still takes the outcomes of calls that it let go, which come in batches of their own.
+    const outcomes = taken.filter((batch) => this.#outbox?.owes(batch.records, batch.intents) === true)
+    const again = outcomes.length === 0 || outcomes.length === taken.length ? appended : this.#append(outcomes)
+    // Before what is kept is acknowledged, which covers all batches up to it.
+    this.#refuse(again.ok ? taken.filter((batch) => !outcomes.includes(batch)) : taken, appended.error)
+    if (again.ok) this.#kept(outcomes, again.value)
+  }
+
+  /** Where no more calls may be announced, the others are taken all the same. */
+  #withoutRefusedIntents(batches: readonly Batch[]): readonly Batch[] {
+    const intents = batches.reduce((sum, batch) => sum + batch.intents.length, 0)
+    const announceable = this.#outbox?.mayAnnounce(intents)
+    if (announceable === undefined || announceable.ok) return batches
+    this.#refuse(
+      batches.filter((batch) => batch.intents.length > 0),
+      announceable.error,
+    )
+    return batches.filter((batch) => batch.intents.length === 0)
+  }
+
+  #refuse(batches: readonly Batch[], reason: string): void {
+    for (const { batch } of batches) this.#post({ kind: 'refused', batch, reason })
+  }
+
+  #kept(batches: readonly Batch[], entries: readonly SealedEntry[]): void {
     const last = batches.at(-1)
     if (last === undefined) return
     if (this.#outbox !== undefined) this.#post({ kind: 'acked', batch: last.batch })
     else this.#unwritten.push({ batch: last.batch, lastSeq: this.#ledger.head.seq })
-    this.#sink?.push(appended.value)
+    this.#tell(entries)
     this.#ackWritten()
+    // Whoever floods the trail is to be folded at once, not at the next look.
+    if (this.#outbox !== undefined && this.#outbox.strangersFull !== this.#status?.strangersFull) this.#postStatus()
+  }
+
+  #tell(entries: readonly SealedEntry[]): void {
+    if (entries.length === 0) return
+    this.#sinks?.push(entries)
+    this.#shipper?.appended(this.#ledger.head.seq)
   }
 
   #append(batches: readonly Batch[]): Result<readonly SealedEntry[], string> {
@@ -157,10 +251,10 @@ class AuditActor {
     const records: readonly AuditRecord[] = single?.records ?? batches.flatMap((batch) => batch.records)
     // An outcome never comes before its intent, so taking the intents of all batches first keeps their order.
     const intents: readonly AuditRecord[] = single?.intents ?? batches.flatMap((batch) => batch.intents)
-    if (this.#outbox === undefined && this.#sink !== undefined) {
-      if (this.#sink.closed) return fail('stdout is closed and there is no audit buffer')
-      if (this.#sink.queued + records.length > STDOUT_QUEUE_LINES_MAX) {
-        return fail('stdout takes lines too slowly and there is no audit buffer')
+    if (this.#outbox === undefined && this.#sinks !== undefined) {
+      if (this.#sinks.closed) return fail(NOWHERE)
+      if (!this.#sinks.hasRoomFor(records.length)) {
+        return fail('lines are written too slowly and there is no audit buffer')
       }
     }
     // An empty batch asks whether entries are taken again.
@@ -171,9 +265,14 @@ class AuditActor {
     return this.#ledger.append(records, intents)
   }
 
-  /** Without a buffer, what has been written to stdout is as durable as it gets. */
+  /** Without a buffer, what has been written to the sinks is as durable as it gets. */
   #ackWritten(): void {
-    const position = this.#sink?.position ?? 0
+    if (this.#unwritten.length === 0 || this.#sinks === undefined) return
+    if (this.#sinks.closed) {
+      for (const { batch } of this.#unwritten.splice(0)) this.#post({ kind: 'refused', batch, reason: NOWHERE })
+      return
+    }
+    const { position } = this.#sinks
     let acked: number | undefined
     while (this.#unwritten[0] !== undefined && this.#unwritten[0].lastSeq <= position) {
       acked = this.#unwritten.shift()?.batch
@@ -181,29 +280,78 @@ class AuditActor {
     if (acked !== undefined) this.#post({ kind: 'acked', batch: acked })
   }
 
-  #onStdoutClosed(detail: string): void {
-    this.#post({ kind: 'observed', observation: { kind: 'audit.stdout_closed', detail } })
-    const unwritten = this.#unwritten
-    this.#unwritten = []
-    for (const { batch } of unwritten) this.#post({ kind: 'refused', batch, reason: detail })
+  #upkeep(): void {
+    if (this.#mode !== 'running') return
+    this.#sinks?.storePositions()
+    if (this.#upkeepTimer === undefined) this.#tendBuffer()
+    this.#postStatus()
   }
 
-  /** Kept lazily: losing a position costs repeated lines on stdout, never lost ones. */
-  #storePosition(): void {
-    const position = this.#sink?.position
-    if (position === undefined || position === this.#storedPosition) return
-    if (this.#outbox?.storePosition('stdout', position).ok) this.#storedPosition = position
+  /** Looks after the buffer in short steps with pauses as long, so that no acknowledgement waits for more than one. */
+  #tendBuffer(): void {
+    const { monotonicMs } = this.#deps
+    const startMs = monotonicMs()
+    const done = this.#outbox?.upkeep()
+    if (done === undefined) return
+    this.#tell(done.sealed)
+    if (!done.more) return
+    this.#upkeepTimer = setTimeout(() => {
+      this.#upkeepTimer = undefined
+      if (this.#mode === 'running') this.#tendBuffer()
+    }, monotonicMs() - startMs)
+  }
+
+  #postStatus(): void {
+    const status = statusOf({
+      outbox: this.#outbox,
+      sinks: this.#sinks,
+      shipper: this.#shipper,
+      nowMs: this.#deps.nowMs(),
+    })
+    if (JSON.stringify(status) === JSON.stringify(this.#status)) return
+    this.#status = status
+    this.#post({ kind: 'status', status })
+  }
+
+  #headLine(seq: number, hash: string): string {
+    const { instance } = this.#ledger
+    return writeHeadLine(this.#keys, { instance, seq, hash, time: new Date(this.#deps.nowMs()).toISOString() })
+  }
+
+  #pushHead(): void {
+    const { seq, hash } = this.#ledger.head
+    this.#sinks?.pushHead(this.#headLine(seq, hash))
+  }
+
+  #noteDeleted(): void {
+    this.#tell(this.#outbox?.noteDeleted() ?? [])
+  }
+
+  /** Where the buffer has the entries too, their lines in the file are lost all the same. */
+  #noteLostFile(fromSeq: number, toSeq: number): void {
+    const { instance } = this.#ledger
+    const note = noteRecord({
+      id: `${instance}-gap-file-${fromSeq}-${toSeq}-${this.#ledger.head.seq}`,
+      timeMs: this.#deps.nowMs(),
+      tool: 'gap',
+      detail: { sink: 'file', from_seq: fromSeq, to_seq: toSeq },
+    })
+    const kept = this.#ledger.append([note])
+    if (kept.ok) this.#tell(kept.value)
   }
 
   async #stop(): Promise<void> {
     if (this.#mode !== 'running') return
     this.#mode = 'stopping'
-    clearInterval(this.#positionTimer)
-    const deadline = setTimeout(() => this.#sink?.abandon(), AUDIT_FLUSH_TIMEOUT_MS)
-    await this.#sink?.flushed()
+    for (const timer of this.#timers) clearInterval(timer)
+    clearTimeout(this.#upkeepTimer)
+    this.#noteDeleted()
+    const deadline = setTimeout(() => this.#sinks?.abandon(), AUDIT_FLUSH_TIMEOUT_MS)
+    await Promise.all([this.#sinks?.flushed(), this.#shipper?.stop()])
     clearTimeout(deadline)
-    this.#sink?.abandon()
-    this.#storePosition()
+    this.#sinks?.abandon()
+    this.#sinks?.storePositions()
+    await this.#sinks?.close()
     this.#ledger.close()
     this.#mode = 'stopped'
     this.#post({ kind: 'stopped' })
@@ -212,13 +360,11 @@ class AuditActor {
 }
 
 /** Starts the audit thread's work. Says `started`, or `start_failed` with one sentence for the operator. */
-export function startAuditActor(start: AuditWorkerStart, deps: AuditActorDeps): void {
-  const ledgers = openLedger(start, deps)
-  if (ledgers.ok) {
-    new AuditActor(start, ledgers.value, deps)
-    return
-  }
-  const failed: FromAudit = { kind: 'start_failed', reason: ledgers.error }
+export async function startAuditActor(start: AuditWorkerStart, deps: AuditActorDeps): Promise<void> {
+  const trail = openTrail(start, deps)
+  const begun = trail.ok ? await new AuditActor(start, trail.value, deps).begin(start.respawned) : trail
+  if (begun.ok) return
+  const failed: FromAudit = { kind: 'start_failed', reason: begun.error }
   start.port.postMessage(failed)
   start.port.close()
 }

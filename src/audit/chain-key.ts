@@ -44,7 +44,8 @@ function createKeyFile(path: string, secret: Uint8Array, draft: string): void {
 /** Whoever can read the key can forge the trail. A file that this user may not change, such as a mounted secret, stays. */
 function keepToOwner(path: string): void {
   try {
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+    const found = statSync(path)
+    if (found.isFile() && (found.mode & 0o077) !== 0) chmodSync(path, 0o600)
   } catch {
     // Reading it comes next, and says what is wrong.
   }

@@ -42,6 +42,20 @@ export function digestFilterValue(keys: ChainKeys, name: ColumnName, value: stri
   return `hmac:${hmac(keys.values, text).slice(0, 32)}`
 }
 
+export interface TableName {
+  readonly connector: string | undefined
+  /** `schema.table`. */
+  readonly table: string
+}
+
+/**
+ * One row of one table has one digest, whoever reads or changes it. Half as long as a value's: an entry may hold thousands, and
+ * what it has to tell apart are rows, not guesses.
+ */
+export function digestRowKey(keys: ChainKeys, { connector, table }: TableName, key: string): string {
+  return `hmac:${hmac(keys.values, JSON.stringify([connector ?? '', table, key])).slice(0, 16)}`
+}
+
 /** The last entry of a chain, and the place where the next one joins. */
 export interface ChainHead {
   readonly seq: number
@@ -78,23 +92,71 @@ export function openHead(keys: ChainKeys, instance: string, sealed: string): Cha
   return sealHead(keys, instance, head) === sealed ? head : undefined
 }
 
-export type ChainFault =
-  /** The entry that stood here was changed. */
-  | { readonly kind: 'edited'; readonly seq: number; readonly position: number }
-  /** A line too many: made without the key, or a copy, or of another instance. */
-  | { readonly kind: 'inserted'; readonly position: number }
-  | { readonly kind: 'removed'; readonly fromSeq: number; readonly toSeq: number }
-  | { readonly kind: 'reordered'; readonly seq: number; readonly position: number }
-  /** Genuine, but not the successor of the entry before it: two histories under one key. */
-  | { readonly kind: 'unlinked'; readonly seq: number; readonly position: number }
-  | { readonly kind: 'truncated'; readonly fromSeq: number; readonly toSeq: number }
-
-export interface ChainReport {
-  readonly lines: number
-  readonly faults: readonly ChainFault[]
+/**
+ * A sealed head as a line of its own, among entries on stdout, in files and in batches: whoever keeps it knows what the chain had
+ * come to, and finds entries missing that came before it.
+ */
+export interface HeadLine extends ChainHead {
+  readonly instance: string
+  /** ISO 8601, UTC, milliseconds. */
+  readonly time: string
 }
 
-interface Link extends ChainHead {
+function headLineMac(keys: ChainKeys, { instance, seq, hash, time }: HeadLine): string {
+  return hmac(keys.head, JSON.stringify(['line', instance, seq, hash, time]))
+}
+
+/** The line, without a line end. */
+export function writeHeadLine(keys: ChainKeys, head: HeadLine): string {
+  const { instance, seq, hash, time } = head
+  return JSON.stringify({ head: { instance, seq, hash, time }, mac: headLineMac(keys, head) })
+}
+
+const HEAD_LINE =
+  /^\{"head":\{"instance":"([^"\\]{1,128})","seq":(\d{1,15}),"hash":"([0-9a-f]{64})","time":"([^"\\]{1,40})"\},"mac":"([0-9a-f]{64})"\}$/
+
+/** Whether a line means to be a head at all. */
+export function isHeadLine(line: string): boolean {
+  return line.startsWith('{"head":')
+}
+
+/** The head in a line that was made with these keys, else undefined. */
+export function readHeadLine(keys: ChainKeys, line: string): HeadLine | undefined {
+  const [, instance = '', seq = '', hash = '', time = '', mac] = HEAD_LINE.exec(line) ?? []
+  const head: HeadLine = { instance, seq: Number(seq), hash, time }
+  return mac !== undefined && mac === headLineMac(keys, head) ? head : undefined
+}
+
+/** Where a chain begins whose entries up to `seq` were deleted by the gateway itself. */
+export interface Checkpoint extends HeadLine {
+  /** Why the last of them went: too old, delivered and old, or to make room. */
+  readonly reason: 'retention' | 'delivered' | 'room'
+}
+
+/** A checkpoint as text that only a holder of the key can make. */
+export function sealCheckpoint(keys: ChainKeys, { instance, seq, hash, time, reason }: Checkpoint): string {
+  const mac = hmac(keys.head, JSON.stringify(['checkpoint', instance, seq, hash, time, reason]))
+  return JSON.stringify({ instance, seq, hash, time, reason, mac })
+}
+
+/** The checkpoint in a sealed text, or undefined when the text was not made with these keys for this instance. */
+export function openCheckpoint(keys: ChainKeys, instance: string, sealed: string): Checkpoint | undefined {
+  let parts: Partial<Record<keyof Checkpoint, unknown>>
+  try {
+    // Only compared and taken apart: a forged one does not seal to the same text.
+    parts = JSON.parse(sealed) as typeof parts
+  } catch {
+    return undefined
+  }
+  const { seq, hash, time, reason } = parts
+  if (typeof seq !== 'number' || typeof hash !== 'string' || typeof time !== 'string') return undefined
+  if (reason !== 'retention' && reason !== 'delivered' && reason !== 'room') return undefined
+  const checkpoint: Checkpoint = { instance, seq, hash, time, reason }
+  return sealCheckpoint(keys, checkpoint) === sealed ? checkpoint : undefined
+}
+
+/** The place of a genuine entry in its chain. */
+export interface Link extends ChainHead {
   readonly instance: string
   readonly prevHash: string
 }
@@ -103,100 +165,11 @@ const LINE = /^(\{"seq":(\d{1,15}),.*,"prev_hash":"([0-9a-f]{64})"),"hash":"([0-
 const INSTANCE = /^\{"seq":\d+,"id":"(?:[^"\\]|\\.)*","time":"(?:[^"\\]|\\.)*","instance":"((?:[^"\\]|\\.)*)"/
 
 /** The link in a line that was made with the key, else undefined with the `seq` it claims. */
-function readLink(keys: ChainKeys, line: string): { readonly link?: Link; readonly claims: number | undefined } {
+export function readLink(keys: ChainKeys, line: string): { readonly link?: Link; readonly claims: number | undefined } {
   const match = LINE.exec(line)
   const [, open = '', seq = '', prevHash = '', hash = ''] = match ?? []
   const claims = Number(/^\{"seq":(\d{1,15}),/.exec(line)?.[1] ?? Number.NaN)
   if (match === null || hmac(keys.chain, `${open}}`) !== hash)
     return { claims: Number.isNaN(claims) ? undefined : claims }
   return { link: { seq: Number(seq), hash, prevHash, instance: INSTANCE.exec(line)?.[1] ?? '' }, claims }
-}
-
-interface Suspect {
-  readonly position: number
-  readonly claims: number | undefined
-  /** The last genuine `seq` before it. */
-  readonly after: number
-}
-
-interface Gap {
-  readonly from: number
-  readonly to: number
-}
-
-class ChainWalk {
-  readonly #keys: ChainKeys
-  readonly #faults: ChainFault[] = []
-  readonly #suspects: Suspect[] = []
-  #gaps: Gap[] = []
-  #last: ChainHead = GENESIS
-  #instance: string | undefined
-
-  constructor(keys: ChainKeys) {
-    this.#keys = keys
-  }
-
-  visit(line: string, position: number): void {
-    const { link, claims } = readLink(this.#keys, line)
-    if (link === undefined) {
-      this.#suspects.push({ position, claims, after: this.#last.seq })
-      return
-    }
-    this.#instance ??= link.instance
-    if (link.instance !== this.#instance) this.#faults.push({ kind: 'inserted', position })
-    else if (link.seq > this.#last.seq) this.#advance(link, position)
-    else if (this.#fill(link.seq)) this.#faults.push({ kind: 'reordered', seq: link.seq, position })
-    else this.#faults.push({ kind: 'inserted', position })
-  }
-
-  #advance(link: Link, position: number): void {
-    if (link.seq > this.#last.seq + 1) this.#gaps.push({ from: this.#last.seq + 1, to: link.seq - 1 })
-    else if (link.prevHash !== this.#last.hash) this.#faults.push({ kind: 'unlinked', seq: link.seq, position })
-    this.#last = link
-  }
-
-  /** Takes a number out of the gaps; false when it is in none. */
-  #fill(seq: number): boolean {
-    const gap = this.#gaps.find(({ from, to }) => from <= seq && seq <= to)
-    if (gap === undefined) return false
-    const rest = [
-      { from: gap.from, to: seq - 1 },
-      { from: seq + 1, to: gap.to },
-    ].filter(({ from, to }) => from <= to)
-    this.#gaps = [...this.#gaps.filter((other) => other !== gap), ...rest]
-    return true
-  }
-
-  /** A line that is not genuine stands for a missing entry where there is one, and is one too many where there is none. */
-  #explain({ position, claims, after }: Suspect): ChainFault {
-    if (claims !== undefined && this.#fill(claims)) return { kind: 'edited', seq: claims, position }
-    const gap = this.#gaps.find(({ from }) => from > after)
-    if (gap !== undefined && gap.from === after + 1 && this.#fill(gap.from))
-      return { kind: 'edited', seq: gap.from, position }
-    return { kind: 'inserted', position }
-  }
-
-  finish(head: ChainHead | undefined, lines: number): ChainReport {
-    const tail = this.#last.seq + 1
-    // Beyond the last genuine entry nothing but the sealed head, or the line's own claim, tells what stood there.
-    const tailTo =
-      head?.seq ?? (this.#suspects.some(({ claims, after }) => claims === tail && after === tail - 1) ? tail : 0)
-    if (tailTo >= tail) this.#gaps.push({ from: tail, to: tailTo })
-    const faults = [...this.#faults, ...this.#suspects.map((suspect) => this.#explain(suspect))]
-    for (const { from, to } of this.#gaps) {
-      faults.push({ kind: from >= tail ? 'truncated' : 'removed', fromSeq: from, toSeq: to })
-    }
-    return { lines, faults }
-  }
-}
-
-/**
- * Checks one instance's entries, given as lines in the order they are kept, from the first (`seq` 1) on. With the opened
- * head it also finds entries missing at the end; without it a shortened chain is a whole, shorter one.
- */
-export function verifyChain(lines: Iterable<string>, keys: ChainKeys, head?: ChainHead): ChainReport {
-  const walk = new ChainWalk(keys)
-  let position = 0
-  for (const line of lines) walk.visit(line, position++)
-  return walk.finish(head, position)
 }

@@ -1,4 +1,4 @@
-import type { AuditRecord, PlanSummary } from '../core/audit-entry.js'
+import type { AuditRecord, PlanSummary, ResultKeys } from '../core/audit-entry.js'
 import {
   AUDIT_DETAILS_MAX,
   AUDIT_LINE_CHARS_MAX,
@@ -13,7 +13,8 @@ import type { ValueKeeping } from '../threads/messages.js'
 /**
  * The one text of an entry. Member order is fixed, so the hash covers one spelling and a line reads the same everywhere:
  * seq, id, time, instance, connector, epoch, request_id, trace_id, identity, key_id, roles, client, address, tool,
- * operation, target, plan, decision, code, reason, effect, rows, affected, detail, count, duration_ms, prev_hash, hash.
+ * operation, target, plan, decision, code, reason, effect, rows, affected, result_keys (table, keys), detail, count, duration_ms,
+ * prev_hash, hash.
  * `plan` has columns, filters (column, op, values), metrics (fn, column), group_by, order (by, direction), page,
  * values (column, values), expected (column, values), dry_run, idempotency_key, cut.
  */
@@ -23,10 +24,17 @@ export interface Keeping {
   readonly filters: ValueKeeping
   /** What was written, passed to a routine, or expected of a row. */
   readonly writes: ValueKeeping
+  /** Keys of rows that were returned or changed. */
+  readonly resultKeys: ValueKeeping
 }
 
-/** Digest of one filter value of the entry's connector and target, as it is stored. */
-export type DigestValue = (column: string, value: string) => string
+/** What is stored in place of a value. */
+export interface Digests {
+  /** Of one value of a column of the entry's connector and target. */
+  readonly value: (column: string, value: string) => string
+  /** Of a row of a table of the entry's connector. */
+  readonly rowKey: (table: string, key: string) => string
+}
 
 /**
  * What `JSON.stringify` leaves raw although a terminal, an editor or a line reader acts on it: DEL and C1 controls, line
@@ -48,6 +56,11 @@ export function lineJson(value: unknown): string {
   const json = JSON.stringify(value)
   // Outside strings JSON is ASCII, so whatever is escaped here stands inside a string.
   return PLAIN.test(json) ? json : json.replace(RAW_IN_JSON, escapeUnits)
+}
+
+/** Text from an entry for a terminal: what would act on it is shown as an escape instead. */
+export function printable(text: string): string {
+  return lineJson(text).slice(1, -1).replaceAll('\\"', '"')
 }
 
 function capped(text: string, charsMax: number): string {
@@ -75,11 +88,11 @@ function cappedDetail(detail: NonNullable<AuditRecord['detail']>): NonNullable<A
 
 /** Values of one entry on their way into its text: kept as configured, as many as it has room for. */
 class KeptValues {
-  readonly #digest: DigestValue
+  readonly #digest: Digests['value']
   #room = AUDIT_VALUES_CHARS_MAX
   #cut = false
 
-  constructor(digest: DigestValue) {
+  constructor(digest: Digests['value']) {
     this.#digest = digest
   }
 
@@ -122,7 +135,7 @@ function keptWritten(written: Written, keeping: ValueKeeping, room: KeptValues):
   })
 }
 
-function keptPlan(plan: PlanSummary, keeping: Keeping, digest: DigestValue): PlanSummary {
+function keptPlan(plan: PlanSummary, keeping: Keeping, digest: Digests['value']): PlanSummary {
   const room = new KeptValues(digest)
   const filters = plan.filters && keptFilters(plan.filters, keeping.filters, room)
   const values = plan.values && keptWritten(plan.values, keeping.writes, room)
@@ -163,7 +176,33 @@ function withoutValues({ filters, values, expected, ...rest }: PlanSummary): Pla
   }
 }
 
-function membersText(record: AuditRecord, instance: string, plan: PlanSummary | undefined): string {
+/**
+ * The keys as configured. None is ever left out or shortened, or nobody could say that a row was not seen: keys that are too long to
+ * be kept as they are become digests.
+ */
+function keptKeys(
+  found: readonly ResultKeys[],
+  keeping: ValueKeeping,
+  digest: Digests['rowKey'],
+): readonly ResultKeys[] | undefined {
+  if (keeping === 'none') return undefined
+  let room = AUDIT_VALUES_CHARS_MAX
+  return found.map(({ table, keys }) => {
+    if (keeping === 'full') {
+      room -= keys.reduce((sum, key) => sum + key.length, 0)
+      if (room >= 0) return { table, keys }
+    }
+    return { table, keys: keys.map((key) => digest(table, key)) }
+  })
+}
+
+/** What of a record is kept otherwise than it came. */
+interface Kept {
+  readonly plan: PlanSummary | undefined
+  readonly keys: readonly ResultKeys[] | undefined
+}
+
+function membersText(record: AuditRecord, instance: string, { plan, keys }: Kept): string {
   const { total, queue, db } = record.duration_ms
   const json = lineJson({
     id: field(record.id),
@@ -188,6 +227,7 @@ function membersText(record: AuditRecord, instance: string, plan: PlanSummary | 
     effect: record.effect,
     rows: record.rows,
     affected: record.affected,
+    result_keys: keys,
     detail: record.detail && cappedDetail(record.detail),
     count: record.count,
     duration_ms: { total, queue, db },
@@ -195,28 +235,36 @@ function membersText(record: AuditRecord, instance: string, plan: PlanSummary | 
   return json.slice(1, -1)
 }
 
-/**
- * The record with the values of its plan kept as configured, and small enough for an entry: too long a plan loses its
- * values first and then everything but the mark `cut`. Kept once more with `full`, it stays what it is.
- */
-export function keptRecord(record: AuditRecord, keeping: Keeping, digest: DigestValue): AuditRecord {
-  if (record.plan === undefined) return record
-  const plan = keptPlan(record.plan, keeping, digest)
-  // The instance's name is short; what matters is the plan.
-  const fits = (shorter: PlanSummary) => membersText(record, '', shorter).length <= AUDIT_LINE_CHARS_MAX
-  if (fits(plan)) return { ...record, plan }
+/** A plan that an entry has room for: too long a one loses its values first, and then everything but the mark `cut`. */
+function fitting(record: AuditRecord, plan: PlanSummary): PlanSummary {
+  // The instance's name is short, and keys of rows are bounded by how many rows a call gives.
+  const fits = (shorter: PlanSummary) =>
+    membersText(record, '', { plan: shorter, keys: undefined }).length <= AUDIT_LINE_CHARS_MAX
+  if (fits(plan)) return plan
   const bare = withoutValues(plan)
-  return { ...record, plan: fits(bare) ? bare : { cut: true } }
+  return fits(bare) ? bare : { cut: true }
 }
 
-/**
- * The members of an entry between `seq` and `prev_hash`, in order, as JSON without braces. Too long a plan loses its
- * values first and then everything but the mark `cut`; the other members are capped one by one.
- */
-export function recordMembers(record: AuditRecord, instance: string, keeping: Keeping, digest: DigestValue): string {
-  const plan = record.plan && keptPlan(record.plan, keeping, digest)
-  const text = membersText(record, instance, plan)
-  if (text.length <= AUDIT_LINE_CHARS_MAX || plan === undefined) return text
-  const shorter = membersText(record, instance, withoutValues(plan))
-  return shorter.length <= AUDIT_LINE_CHARS_MAX ? shorter : membersText(record, instance, { cut: true })
+function keptOf(record: AuditRecord, keeping: Keeping, digests: Digests): Kept {
+  const { plan, result_keys: found } = record
+  return {
+    plan: plan && keptPlan(plan, keeping, digests.value),
+    keys: found && keptKeys(found, keeping.resultKeys, digests.rowKey),
+  }
+}
+
+/** The record with its values kept as configured, and small enough for an entry. Kept once more with `full`, it stays what it is. */
+export function keptRecord(record: AuditRecord, keeping: Keeping, digests: Digests): AuditRecord {
+  const { plan: _asked, result_keys: _found, ...rest } = record
+  const { plan, keys } = keptOf(record, keeping, digests)
+  return { ...rest, ...(plan && { plan: fitting(record, plan) }), ...(keys && { result_keys: keys }) }
+}
+
+/** The members of an entry between `seq` and `prev_hash`, in order, as JSON without braces, kept as `keptRecord` says. */
+export function recordMembers(record: AuditRecord, instance: string, keeping: Keeping, digests: Digests): string {
+  const kept = keptOf(record, keeping, digests)
+  const text = membersText(record, instance, kept)
+  // Most entries fit, and are put together once.
+  if (text.length <= AUDIT_LINE_CHARS_MAX || kept.plan === undefined) return text
+  return membersText(record, instance, { ...kept, plan: fitting(record, kept.plan) })
 }

@@ -1,7 +1,15 @@
 import type { AuditRecord } from '../core/audit-entry.js'
 import { fail, ok, type Result } from '../core/result.js'
-import { type ChainHead, type ChainKeys, digestFilterValue, GENESIS, type SealedEntry, sealEntry } from './chain.js'
-import { type DigestValue, type Keeping, keptRecord, recordMembers } from './entry-text.js'
+import {
+  type ChainHead,
+  type ChainKeys,
+  digestFilterValue,
+  digestRowKey,
+  GENESIS,
+  type SealedEntry,
+  sealEntry,
+} from './chain.js'
+import { type Digests, type Keeping, keptRecord, recordMembers } from './entry-text.js'
 
 /** Where records become entries: gives each its place in the instance's order and its link in the chain. */
 export interface Ledger {
@@ -23,27 +31,30 @@ export interface SealOptions {
   readonly keeping: Keeping
 }
 
-function digestFor({ keys }: SealOptions, record: AuditRecord): DigestValue {
+function digestsFor({ keys }: SealOptions, record: AuditRecord): Digests {
   const { connector, target } = record
-  return (column, value) => digestFilterValue(keys, { connector, target, column }, value)
+  return {
+    value: (column, value) => digestFilterValue(keys, { connector, target, column }, value),
+    rowKey: (table, key) => digestRowKey(keys, { connector, table }, key),
+  }
 }
 
 /** The entry of one record as the successor of `head`. */
 export function sealRecord(options: SealOptions, head: ChainHead, record: AuditRecord): SealedEntry {
   const { keys, instance, keeping } = options
-  return sealEntry(keys, head, recordMembers(record, instance, keeping, digestFor(options, record)))
+  return sealEntry(keys, head, recordMembers(record, instance, keeping, digestsFor(options, record)))
 }
 
 /** An intent as text: the record its entry is made of when no outcome ever comes, values kept as configured. */
 export function intentText(options: SealOptions, record: AuditRecord): string {
-  return JSON.stringify(keptRecord(record, options.keeping, digestFor(options, record)))
+  return JSON.stringify(keptRecord(record, options.keeping, digestsFor(options, record)))
 }
 
 /** The entry of an intent whose outcome is not known any more. Its values were kept as configured when it was written. */
 export function sealIntent(options: SealOptions, head: ChainHead, text: string): SealedEntry {
   // Written by `intentText` alone.
   const record = JSON.parse(text) as AuditRecord
-  return sealRecord({ ...options, keeping: { filters: 'full', writes: 'full' } }, head, record)
+  return sealRecord({ ...options, keeping: { filters: 'full', writes: 'full', resultKeys: 'full' } }, head, record)
 }
 
 /**

@@ -1,186 +1,88 @@
-import { chmodSync, existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { invariant } from '../core/assert.js'
 import type { AuditRecord } from '../core/audit-entry.js'
-import { AUDIT_BUSY_TIMEOUT_MS, AUDIT_PROBE_BYTES, AUDIT_WAL_BYTES_KEPT_MAX } from '../core/limits.js'
+import {
+  AUDIT_MAKE_ROOM_MAX_MS,
+  AUDIT_OUTCOME_BYTES,
+  AUDIT_PROBE_BYTES,
+  AUDIT_STRANGERS_FOLD_RATIO,
+  AUDIT_STRANGERS_RATIO,
+  AUDIT_WAL_RESTART_BYTES,
+} from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import { SqliteFiles } from '../storage/sqlite-files.js'
-import {
-  type ChainHead,
-  type ChainKeys,
-  type EntryLine,
-  GENESIS,
-  openHead,
-  type SealedEntry,
-  sealHead,
-} from './chain.js'
+import type { BufferSettings } from '../threads/messages.js'
+import { Appending, type BufferState, withheldRecord } from './appending.js'
+import { connectBuffer, prepareStatements, restartWal, type Statements, sentence, Unusable } from './buffer-file.js'
+import { BufferRoom } from './buffer-room.js'
+import { readInstance, readState } from './buffer-state.js'
+import type { ChainHead, ChainKeys, EntryLine, SealedEntry } from './chain.js'
 import type { Keeping } from './entry-text.js'
-import { intentText, type Ledger, type SealOptions, sealIntent, sealRecord } from './ledger.js'
-import { acquireProcessLock, ensurePrivateFile, type ProcessLock } from './process-lock.js'
+import type { Ledger, SealOptions } from './ledger.js'
+import { noteRecord } from './notes.js'
+import { acquireProcessLock, type ProcessLock } from './process-lock.js'
+import { Retention } from './retention.js'
+import { ShipBook } from './ship/ship-book.js'
 
-/**
- * The buffer: SQLite in WAL mode, written by one connection of one process. `entries.body` is the entry's line, byte for
- * byte what the sinks write. `meta` holds `instance`, `created_ms`, `head` (the sealed head of the chain, moved in the
- * transaction that appends) and `position.<sink>` (the last `seq` that sink has written). `intents` holds writing calls
- * whose outcome has not come yet, each as the record of the entry that says so: it has no `seq` until it becomes one.
- */
-const MIGRATIONS: readonly string[] = [
-  `
-  CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-  CREATE TABLE entries (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time_ms INTEGER NOT NULL, body TEXT NOT NULL);
-  `,
-  `
-  CREATE TABLE intents (id TEXT PRIMARY KEY, time_ms INTEGER NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
-  `,
-]
-const SCHEMA_VERSION = MIGRATIONS.length
-
-export interface OutboxOptions {
-  readonly path: string
-  readonly durability: 'full' | 'normal'
+export interface OutboxOptions extends BufferSettings {
   readonly keys: ChainKeys
   readonly keeping: Keeping
   /** Whether intents that are found belong to calls that can have no outcome any more. */
   readonly intentsAreLost: boolean
+  /** Whether a shipper delivers the entries, so that none goes before it is delivered. Default: no. */
+  readonly ships?: boolean
+  /** Unix milliseconds. */
   readonly nowMs: () => number
+  /** Monotonic milliseconds; `performance.now` by default. */
+  readonly monotonicMs?: () => number
+  /** What the disk would still take; as the file system says, by default. */
+  readonly freeBytes?: (folder: string) => number | undefined
   /** Names the instance of a new buffer. */
   readonly newInstance: () => string
 }
 
-function sentence(error: unknown): string {
-  if (error instanceof Database.SqliteError) return `${error.message} (${error.code})`
-  if (error instanceof Error) return error.message
-  return String(error)
-}
-
-/** A buffer that must not be used, for a reason the operator has to decide on. */
-class Unusable extends Error {}
-
-function prepareStatements(db: Database.Database) {
-  return {
-    begin: db.prepare('BEGIN IMMEDIATE'),
-    commit: db.prepare('COMMIT'),
-    rollback: db.prepare('ROLLBACK'),
-    insert: db.prepare<[number, string, number, string]>(
-      'INSERT INTO entries (seq, id, time_ms, body) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
-    ),
-    // Sent again after its outcome was kept, an intent must not come back.
-    announce: db.prepare<[string, number, string, string]>(
-      `INSERT INTO intents (id, time_ms, body) SELECT ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?)
-       ON CONFLICT (id) DO NOTHING`,
-    ),
-    fulfil: db.prepare<[string]>('DELETE FROM intents WHERE id = ?'),
-    intentsLeft: db.prepare<[], { readonly id: string; readonly time_ms: number; readonly body: string }>(
-      'SELECT id, time_ms, body FROM intents ORDER BY time_ms, id',
-    ),
-    after: db.prepare<[number, number], EntryLine>(
-      'SELECT seq, body AS line FROM entries WHERE seq > ? ORDER BY seq LIMIT ?',
-    ),
-    lastSeq: db.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM entries').pluck(),
-    get: db.prepare<[string], unknown>('SELECT value FROM meta WHERE key = ?').pluck(),
-    put: db.prepare<[string, string | number | Buffer]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)'),
-    drop: db.prepare<[string]>('DELETE FROM meta WHERE key = ?'),
-  }
-}
-
-type Statements = ReturnType<typeof prepareStatements>
-
-function connect(path: string, durability: 'full' | 'normal'): Database.Database {
-  ensurePrivateFile(path)
-  // Left behind by a crash under another mode, perhaps; SQLite keeps the mode of those it finds.
-  for (const suffix of ['-wal', '-shm']) if (existsSync(path + suffix)) chmodSync(path + suffix, 0o600)
-  const db = new Database(path, { timeout: AUDIT_BUSY_TIMEOUT_MS })
-  try {
-    db.pragma('journal_mode = WAL')
-    db.pragma(`synchronous = ${durability.toUpperCase()}`)
-    // Only macOS knows the difference between a sync and a full one.
-    db.pragma(`fullfsync = ${durability === 'full' ? 'ON' : 'OFF'}`)
-    db.pragma(`journal_size_limit = ${AUDIT_WAL_BYTES_KEPT_MAX}`)
-    migrate(db)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
-
-function migrate(db: Database.Database): void {
-  const version = Number(db.pragma('user_version', { simple: true }))
-  if (version === SCHEMA_VERSION) return
-  if (version > SCHEMA_VERSION) throw new Unusable('it was written by a newer version of the gateway')
-  const tables = Number(db.prepare('SELECT count(*) FROM sqlite_master').pluck().get())
-  if (version === 0 && tables > 0) throw new Unusable('it is another SQLite database, not an audit buffer')
-  db.transaction(() => {
-    for (const sql of MIGRATIONS.slice(version)) db.exec(sql)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
-  })()
-}
-
-/**
- * The head to go on from. It is the sealed one, also when later entries than the last that is there were removed: then
- * their numbers stay missing for every check to see.
- */
-function readHead(statements: Statements, keys: ChainKeys, instance: string): ChainHead {
-  const lastSeq = statements.lastSeq.get() ?? 0
-  const sealed = statements.get.get('head')
-  const head = typeof sealed === 'string' ? openHead(keys, instance, sealed) : undefined
-  if (head === undefined) {
-    throw new Unusable('its entries were made with another chain key, or its head was changed: put the key back')
-  }
-  if (lastSeq > head.seq) throw new Unusable('another program has added entries to it')
-  return head
-}
-
-function readInstance(db: Database.Database, statements: Statements, options: OutboxOptions): string {
-  const found = statements.get.get('instance')
-  if (typeof found === 'string') return found
-  const instance = options.newInstance()
-  db.transaction(() => {
-    statements.put.run('instance', instance)
-    statements.put.run('created_ms', options.nowMs())
-    statements.put.run('head', sealHead(options.keys, instance, GENESIS))
-  })()
-  return instance
-}
-
-function timeMsOf(record: AuditRecord): number {
-  const timeMs = Date.parse(record.time)
-  invariant(!Number.isNaN(timeMs), 'a record has a time in ISO 8601')
-  return timeMs
-}
-
-/** Whether a buffer has been started at this path, so that the key of its entries must exist. */
-export function bufferExists(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
-}
-
+/** The durable buffer, of one owner: entries in their chain, intents, and what the sinks have come to. */
 export class Outbox implements Ledger {
   readonly #path: string
   readonly #db: Database.Database
   readonly #statements: Statements
   readonly #lock: ProcessLock
   readonly #options: OutboxOptions
+  readonly #monotonicMs: () => number
   readonly #seal: SealOptions
   readonly #files: SqliteFiles
-  #head: ChainHead
-  /** Ids in `intents`. */
-  #announced: ReadonlySet<string> = new Set()
+  readonly #retention: Retention
+  readonly #room: BufferRoom
+  #state: BufferState
+  /** Whether deletion for room is under way: it goes on to a lower mark than the one it begins at. */
+  #makingRoom = false
 
   private constructor(path: string, db: Database.Database, lock: ProcessLock, options: OutboxOptions) {
     this.#path = path
     this.#db = db
     this.#lock = lock
     this.#options = options
-    this.#statements = prepareStatements(db)
-    const instance = readInstance(db, this.#statements, options)
-    this.#seal = { keys: options.keys, keeping: options.keeping, instance }
-    this.#head = readHead(this.#statements, options.keys, instance)
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now())
+    const statements = prepareStatements(db)
+    this.#statements = statements
+    const { keys, keeping, retainMs, onFull, ships = false } = options
+    const instance = readInstance(db, statements, options)
+    this.#seal = { keys, keeping, instance }
+    this.#retention = new Retention(statements, this.#seal, { retainMs, onFull, ships }, this.#monotonicMs)
+    this.#state = readState(statements, this.#seal, this.#retention.readFirst())
     // Shows at start, not at the first call, that the folder or the file cannot be written.
-    this.#statements.put.run('opened_ms', options.nowMs())
+    statements.put.run('opened_ms', options.nowMs())
     this.#files = new SqliteFiles(path)
+    this.#room = new BufferRoom({
+      path,
+      onFull,
+      bytesMax: options.bytesMax,
+      pageBytes: Number(db.pragma('page_size', { simple: true })),
+      usedPages: () => statements.usedPages.get() ?? 0,
+      ...(options.freeBytes && { freeBytes: options.freeBytes }),
+    })
     if (options.intentsAreLost) this.#endLostIntents()
-    this.#announced = new Set(this.#statements.intentsLeft.all().map(({ id }) => id))
   }
 
   /** Opens or makes the buffer. Fails with one sentence: in use, not writable, not a buffer, made with another key. */
@@ -196,7 +98,7 @@ export class Outbox implements Ledger {
       const locked = acquireProcessLock(`${path}.lock`)
       if (!locked.ok) return fail(`${named} is in use by another running gateway: each needs a buffer of its own`)
       lock = locked.value
-      db = connect(path, options.durability)
+      db = connectBuffer(path, options.durability)
       return ok(new Outbox(path, db, lock, options))
     } catch (error) {
       db?.close()
@@ -210,60 +112,183 @@ export class Outbox implements Ledger {
   }
 
   get head(): ChainHead {
-    return this.#head
+    return this.#state.head
   }
 
+  /** The last entry that was deleted, where the chain begins. */
+  get first(): ChainHead {
+    return this.#state.first
+  }
+
+  /** Entries that are there. */
+  get entries(): number {
+    const firstSeq = this.#statements.firstSeq.get() ?? 0
+    return firstSeq === 0 ? 0 : this.head.seq - firstSeq + 1
+  }
+
+  get fillRatio(): number {
+    return this.#room.fillRatio(this.#reservedBytes)
+  }
+
+  /** Whether refusals of strangers take nearly as much as they may, and are to be folded from the first on. */
+  get strangersFull(): boolean {
+    return this.#state.strangerBytes >= this.#strangerBytesMax * AUDIT_STRANGERS_FOLD_RATIO
+  }
+
+  get #strangerBytesMax(): number {
+    return this.#room.capacityBytes * AUDIT_STRANGERS_RATIO
+  }
+
+  /** What the outcomes of announced calls may take; a buffer is full when no more than that is left. */
+  get #reservedBytes(): number {
+    return this.#state.announced.size * AUDIT_OUTCOME_BYTES
+  }
+
+  /** Whether there is nothing but outcomes of calls that were announced, which are always taken. */
+  owes(records: readonly AuditRecord[], intents: readonly AuditRecord[]): boolean {
+    return intents.length === 0 && records.length > 0 && records.every(({ id }) => this.#state.announced.has(id))
+  }
+
+  /**
+   * A buffer at its bound makes room where it may, and else takes nothing more, but for outcomes of calls that were announced: a
+   * change that was let go always has its entry.
+   */
   append(
     records: readonly AuditRecord[],
     intents: readonly AuditRecord[] = [],
   ): Result<readonly SealedEntry[], string> {
-    const { insert, announce, fulfil, put } = this.#statements
-    const sealed: SealedEntry[] = []
-    const announced = new Set(this.#announced)
-    let head = this.#head
+    const owed = this.owes(records, intents)
+    if (!owed && !this.#hasRoom(records.length, intents.length)) return fail(this.#room.fullSentence)
+    const announceable = this.mayAnnounce(intents.length)
+    if (!announceable.ok) return announceable
+    const body = (appending: Appending) => {
+      for (const intent of intents) appending.announce(intent)
+      for (const record of records) appending.append(record)
+    }
+    const appended = this.#append(body)
+    return appended.ok || !owed || !this.#room.releaseReserve() ? appended : this.#append(body)
+  }
+
+  /** Whether there is space for the outcomes of so many more announced calls, should the disk be full by then. */
+  mayAnnounce(calls: number): Result<void, string> {
+    if (calls === 0 || this.#room.canAnnounce(this.#state.announced.size + calls)) return ok(undefined)
+    return fail(this.#room.lowSentence)
+  }
+
+  #append(body: (appending: Appending) => void): Result<readonly SealedEntry[], string> {
+    const appending = new Appending(this.#statements, this.#seal, this.#state, this.#strangerBytesMax)
+    let sealed: readonly SealedEntry[] = []
+    let state = this.#state
     const done = this.#write(() => {
-      for (const intent of intents) {
-        const { changes } = announce.run(intent.id, timeMsOf(intent), intentText(this.#seal, intent), intent.id)
-        if (changes > 0) announced.add(intent.id)
-      }
-      for (const record of records) {
-        // First, so that the space of the intent is there for its outcome. Most records have none, and are not made to pay.
-        if (announced.delete(record.id)) fulfil.run(record.id)
-        const entry = sealRecord(this.#seal, head, record)
-        const timeMs = timeMsOf(record)
-        // A known id changes nothing and takes no number: the batch came twice, and its entry is there.
-        if (insert.run(entry.seq, record.id, timeMs, entry.line).changes === 0) continue
-        sealed.push(entry)
-        head = entry
-      }
-      if (sealed.length > 0) put.run('head', sealHead(this.#seal.keys, this.instance, head))
+      body(appending)
+      ;({ sealed, state } = appending.finish())
     })
     if (!done.ok) return done
-    this.#announced = announced
-    this.#head = { seq: head.seq, hash: head.hash }
+    this.#state = state
+    this.#room.added(appending.bytes)
     return ok(sealed)
+  }
+
+  /**
+   * Whether there is room for more. Where entries may go, so many go that the group fits, within `AUDIT_MAKE_ROOM_MAX_MS`; where none may,
+   * the group that meets the bound passes it.
+   */
+  #hasRoom(records: number, intents: number): boolean {
+    const reserved = this.#reservedBytes + intents * AUDIT_OUTCOME_BYTES
+    const expected = (records + intents) * this.#room.entryBytes(this.#entriesAbout)
+    if (!this.#room.isFull(reserved + expected)) return true
+    this.#room.measureUsed()
+    const endsAtMs = this.#monotonicMs() + AUDIT_MAKE_ROOM_MAX_MS
+    while (this.#room.isFull(reserved + expected) && this.#monotonicMs() < endsAtMs) {
+      if (this.#deleteStep(reserved + expected) === 0) break
+    }
+    return !this.#room.isFull(reserved)
+  }
+
+  /** Unlike `entries` it costs nothing, and counts those that somebody removed. */
+  get #entriesAbout(): number {
+    return this.head.seq - this.first.seq
   }
 
   /** What no process can tell any more becomes an entry that says so; a failure leaves all of it for the next start. */
   #endLostIntents(): void {
-    const { insert, fulfil, intentsLeft, put } = this.#statements
-    let head = this.#head
-    const done = this.#write(() => {
-      for (const { id, time_ms: timeMs, body } of intentsLeft.all()) {
-        const entry = sealIntent(this.#seal, head, body)
-        fulfil.run(id)
-        if (insert.run(entry.seq, id, timeMs, entry.line).changes > 0) head = entry
-      }
-      if (head !== this.#head) put.run('head', sealHead(this.#seal.keys, this.instance, head))
+    const lost = this.#statements.intentsLeft.all()
+    if (lost.length === 0) return
+    const done = this.#append((appending) => {
+      for (const { id, time_ms: timeMs, body } of lost) appending.endIntent(id, timeMs, body)
     })
     if (!done.ok) throw new Unusable(done.error)
-    this.#head = { seq: head.seq, hash: head.hash }
   }
 
   /** Writes more than any page at hand can take and removes it again, so that a full disk is not taken for a free one. */
   probe(): Result<void, string> {
+    if (!this.#hasRoom(1, 0)) return fail(this.#room.fullSentence)
     const written = this.#write(() => this.#statements.put.run('probe', Buffer.alloc(AUDIT_PROBE_BYTES)))
     return written.ok ? this.#write(() => this.#statements.drop.run('probe')) : written
+  }
+
+  /**
+   * One short step of what is to be done from time to time: old entries go, room is made, counted refusals become entries. Says
+   * whether there is more to do at once, and gives entries that it made.
+   */
+  upkeep(): { readonly more: boolean; readonly sealed: readonly SealedEntry[] } {
+    this.#room.measure()
+    const deleted = this.#deleteStep(this.#reservedBytes)
+    if (deleted > 0) return { more: true, sealed: [] }
+    this.#room.fillReserve()
+    if (this.#room.walBytes >= AUDIT_WAL_RESTART_BYTES) restartWal(this.#db)
+    return { more: false, sealed: this.#endWithheld() }
+  }
+
+  /** Gives how many entries went. `neededBytes`: what is to fit in. */
+  #deleteStep(neededBytes: number): number {
+    const excess = this.#retention.prunes ? this.#room.excessBytes(neededBytes, this.#makingRoom) : 0
+    this.#makingRoom = excess > 0
+    const rowsForRoom = Math.ceil(excess / Math.max(1, this.#room.entryBytes(this.#entriesAbout)))
+    const nowMs = this.#options.nowMs()
+    if (!this.#retention.isDue(nowMs, rowsForRoom)) return 0
+    let next: ReturnType<Retention['step']> = { state: this.#state, deleted: 0 }
+    const done = this.#write(() => {
+      next = this.#retention.step(this.#state, nowMs, rowsForRoom)
+    })
+    if (!done.ok) return 0
+    this.#state = next.state
+    this.#room.measureUsed()
+    return next.deleted
+  }
+
+  /** The entry about what was deleted since the last one, where anything was. */
+  noteDeleted(): readonly SealedEntry[] {
+    const deleted = this.#retention.unnoted()
+    if (deleted === undefined) return []
+    const { fromSeq, toSeq, reason, missing } = deleted
+    const nowMs = this.#options.nowMs()
+    const record = noteRecord({
+      id: `${this.instance}-checkpoint-${toSeq}`,
+      timeMs: nowMs,
+      tool: 'checkpoint',
+      detail: { from_seq: fromSeq, to_seq: toSeq, reason, ...(missing > 0 && { missing }) },
+    })
+    const kept = this.#append((appending) => {
+      appending.append(record)
+      this.#retention.noted(deleted)
+    })
+    return kept.ok ? kept.value : []
+  }
+
+  /** Refusals that were counted only become entries when there is room for strangers again. */
+  #endWithheld(): readonly SealedEntry[] {
+    if (this.strangersFull) return []
+    const withheld = this.#statements.withheld.all()
+    if (withheld.length === 0) return []
+    const nowMs = this.#options.nowMs()
+    const kept = this.#append((appending) => {
+      this.#statements.clearWithheld.run()
+      for (const [i, row] of withheld.entries()) {
+        appending.append(withheldRecord(row, `${this.instance}-withheld-${this.head.seq}-${i}`, nowMs))
+      }
+    })
+    return kept.ok ? kept.value : []
   }
 
   /** Entries after `seq`, oldest first, at most `linesMax`. */
@@ -275,6 +300,11 @@ export class Outbox implements Ledger {
     }
   }
 
+  /** When the first entry after `seq` was made, in Unix milliseconds; undefined without one. */
+  timeAfter(seq: number): number | undefined {
+    return this.#statements.timeAfter.get(seq)
+  }
+
   position(sink: string): number | undefined {
     const value = this.#statements.get.get(`position.${sink}`)
     return typeof value === 'number' ? value : undefined
@@ -282,6 +312,11 @@ export class Outbox implements Ledger {
 
   storePosition(sink: string, seq: number): Result<void, string> {
     return this.#write(() => this.#statements.put.run(`position.${sink}`, seq))
+  }
+
+  /** Where shipping stands, for whoever ships. */
+  shipBook(): ShipBook {
+    return new ShipBook(this.#db, this.instance, (body) => this.#write(body))
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { fail, ok, type Result } from '../core/result.js'
 
@@ -8,6 +8,8 @@ export function ensurePrivateFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    // The rights of a device are everybody's.
+    if (!statSync(path).isFile()) throw new Error(`"${path}" is no regular file`)
   }
   // Also repairs what an odd umask took away: SQLite gives `-wal` and `-shm` the mode of their database.
   chmodSync(path, 0o600)

@@ -1,5 +1,6 @@
 import { constants, fstatSync, openSync, write } from 'node:fs'
 import {
+  SINK_WRITE_TIMEOUT_MS,
   STDOUT_CHUNK_CHARS_MAX,
   STDOUT_CHUNK_LINES_MAX,
   STDOUT_FULL_RETRY_MS,
@@ -10,13 +11,17 @@ import {
 import type { Result } from '../core/result.js'
 import type { EntryLine } from './chain.js'
 
-/** Writes some of the bytes and says how many; never waits for a reader on the calling thread. */
+/**
+ * Writes some of the bytes and says how many; never waits for a reader on the calling thread. `first` is the entry whose line the
+ * bytes begin with; absent where they go on with a line, or with one that is no entry.
+ */
 export type WriteBytes = (
   bytes: Uint8Array,
   done: (error: NodeJS.ErrnoException | null, written: number) => void,
+  first?: EntryLine,
 ) => void
 
-export interface StdoutSinkOptions {
+export interface LineSinkOptions {
   readonly write: WriteBytes
   /** The last `seq` that was written before, and the last that exists. */
   readonly position: number
@@ -27,36 +32,51 @@ export interface StdoutSinkOptions {
   readonly endCutLine: boolean
   /** Everything up to `seq` is written. */
   readonly onWritten: (seq: number) => void
-  /** Nothing can be written any more. Called once. */
-  readonly onClosed: (detail: string) => void
+  /** Nothing can be written any more, and never will be. Called once; absent where every failure may pass. */
+  readonly onClosed?: (detail: string) => void
+  /** Nothing is written at the moment: a full disk, or a write that does not end. Called once until `onRecovered`. */
+  readonly onFailing?: (detail: string) => void
+  readonly onRecovered?: () => void
 }
 
 const AGAIN = new Set(['EAGAIN', 'EWOULDBLOCK', 'EINTR'])
 const FULL = new Set(['ENOSPC', 'EDQUOT'])
 
+/** Bytes on their way, and the `seq` they end with. */
+interface Chunk {
+  bytes: Uint8Array
+  readonly lastSeq: number
+  /** Absent once a part of it is written. */
+  first: EntryLine | undefined
+}
+
 /**
- * JSON lines on stdout, in order, at least once: the position is stored now and then, so after a crash some lines come
+ * JSON lines on stdout or in a file, in order, at least once: the position is stored now and then, so after a crash some lines come
  * again. One write is under way at a time. Beyond `STDOUT_QUEUE_LINES_MAX` waiting lines memory is given up and the lines
- * are read back from the buffer, so a slow reader of stdout costs neither memory nor a call's time.
+ * are read back from the buffer, so a slow reader costs neither memory nor a call's time.
  */
-export class StdoutSink {
-  readonly #options: StdoutSinkOptions
+export class LineSink {
+  readonly #options: LineSinkOptions
   #queue: EntryLine[] = []
   #position: number
   #lastSeq: number
-  /** What is left of the chunk under way, and the `seq` it ends with. */
-  #chunk: { bytes: Uint8Array; readonly lastSeq: number } | undefined
+  /** Heads of the chain that wait for the end of a line. Only the last one is worth writing. */
+  #headLine: string | undefined
+  /** What is left of the chunk under way. */
+  #chunk: Chunk | undefined
+  #failing = false
+  #stuckTimer: NodeJS.Timeout | undefined
   #busy = false
   #retryMs = STDOUT_RETRY_MIN_MS
   #retryTimer: NodeJS.Timeout | undefined
   #closed = false
   #idleWaits: (() => void)[] = []
 
-  constructor(options: StdoutSinkOptions) {
+  constructor(options: LineSinkOptions) {
     this.#options = options
     this.#position = options.position
     this.#lastSeq = options.lastSeq
-    if (options.endCutLine) this.#chunk = { bytes: Buffer.from('\n'), lastSeq: options.position }
+    if (options.endCutLine) this.#chunk = { bytes: Buffer.from('\n'), lastSeq: options.position, first: undefined }
     this.#pump()
   }
 
@@ -70,6 +90,18 @@ export class StdoutSink {
 
   get queued(): number {
     return this.#queue.length
+  }
+
+  /** Whether nothing can be written at the moment. */
+  get failing(): boolean {
+    return this.#failing
+  }
+
+  /** Writes a line that is no entry, behind the line that is being written. One that still waits gives way to it. */
+  pushHead(line: string): void {
+    if (this.#closed) return
+    this.#headLine = line
+    this.#pump()
   }
 
   push(entries: readonly EntryLine[]): void {
@@ -89,7 +121,8 @@ export class StdoutSink {
   }
 
   #idle(): boolean {
-    return this.#closed || (this.#chunk === undefined && this.#position >= this.#lastSeq)
+    const nothingLeft = this.#chunk === undefined && this.#headLine === undefined
+    return this.#closed || (nothingLeft && this.#position >= this.#lastSeq)
   }
 
   #pump(): void {
@@ -100,17 +133,24 @@ export class StdoutSink {
       return
     }
     this.#busy = true
-    this.#options.write(this.#chunk.bytes, (error, written) => this.#written(error, written))
+    const { bytes, first } = this.#chunk
+    // A dead disk answers nothing at all.
+    const stuck = `a write has not ended for ${SINK_WRITE_TIMEOUT_MS} ms`
+    this.#stuckTimer = setTimeout(() => this.#fails(stuck), SINK_WRITE_TIMEOUT_MS)
+    this.#options.write(bytes, (error, written) => this.#written(error, written), first)
   }
 
   #written(error: NodeJS.ErrnoException | null, written: number): void {
     this.#busy = false
+    clearTimeout(this.#stuckTimer)
     if (this.#closed || this.#chunk === undefined) return
     if (error !== null) return this.#failed(error)
     const chunk = this.#chunk
     this.#retryMs = STDOUT_RETRY_MIN_MS
+    this.#works()
     if (written < chunk.bytes.length) {
       chunk.bytes = chunk.bytes.subarray(written)
+      if (written > 0) chunk.first = undefined
       return this.#pump()
     }
     this.#chunk = undefined
@@ -124,7 +164,8 @@ export class StdoutSink {
     if (AGAIN.has(code)) {
       this.#pumpAfter(this.#retryMs)
       this.#retryMs = Math.min(this.#retryMs * 2, STDOUT_RETRY_MAX_MS)
-    } else if (FULL.has(code)) {
+    } else if (FULL.has(code) || this.#options.onClosed === undefined) {
+      this.#fails(FULL.has(code) ? `there is no room left (${code})` : code)
       this.#pumpAfter(STDOUT_FULL_RETRY_MS)
     } else {
       this.abandon()
@@ -132,12 +173,26 @@ export class StdoutSink {
     }
   }
 
+  #fails(detail: string): void {
+    if (this.#failing || this.#closed) return
+    this.#failing = true
+    this.#options.onFailing?.(detail)
+  }
+
+  #works(): void {
+    if (!this.#failing) return
+    this.#failing = false
+    this.#options.onRecovered?.()
+  }
+
   /** Gives up what is not written yet. Its position stays behind it, so a buffer's lines are written at the next start. */
   abandon(): void {
     this.#closed = true
     this.#queue = []
     this.#chunk = undefined
+    this.#headLine = undefined
     clearTimeout(this.#retryTimer)
+    clearTimeout(this.#stuckTimer)
     this.#wakeIdleWaits()
   }
 
@@ -155,29 +210,41 @@ export class StdoutSink {
     for (const wake of waits) wake()
   }
 
-  /** From memory where the next line is there, else from the buffer. */
-  #nextChunk(): { bytes: Uint8Array; readonly lastSeq: number } | undefined {
+  /** A head that waits; else from memory where the next line is there, else from the buffer. */
+  #nextChunk(): Chunk | undefined {
+    if (this.#headLine !== undefined) {
+      const bytes = Buffer.from(`${this.#headLine}\n`)
+      this.#headLine = undefined
+      return { bytes, lastSeq: this.#position, first: undefined }
+    }
     if (this.#position >= this.#lastSeq) return undefined
     while (this.#queue[0] !== undefined && this.#queue[0].seq <= this.#position) this.#queue.shift()
     const { replay } = this.#options
     if (replay === undefined || this.#queue[0]?.seq === this.#position + 1) {
-      const { text, count, lastSeq } = joined(this.#queue)
+      const { text, count, first, lastSeq } = joined(this.#queue)
       this.#queue.splice(0, count)
-      return lastSeq === undefined ? undefined : { bytes: Buffer.from(text), lastSeq }
+      return lastSeq === undefined ? undefined : { bytes: Buffer.from(text), lastSeq, first }
     }
     const replayed = replay(this.#position, STDOUT_CHUNK_LINES_MAX)
     if (!replayed.ok) {
       this.#pumpAfter(STDOUT_FULL_RETRY_MS)
       return undefined
     }
-    const { text, lastSeq } = joined(replayed.value)
+    const { text, first, lastSeq } = joined(replayed.value)
     // Lines that are nowhere any more were removed from the buffer by someone: go on behind them.
     if (lastSeq === undefined) this.#position = (this.#queue[0]?.seq ?? this.#lastSeq + 1) - 1
-    return lastSeq === undefined ? this.#nextChunk() : { bytes: Buffer.from(text), lastSeq }
+    return lastSeq === undefined ? this.#nextChunk() : { bytes: Buffer.from(text), lastSeq, first }
   }
 }
 
-function joined(entries: readonly EntryLine[]): { text: string; count: number; lastSeq: number | undefined } {
+interface Joined {
+  readonly text: string
+  readonly count: number
+  readonly first: EntryLine | undefined
+  readonly lastSeq: number | undefined
+}
+
+function joined(entries: readonly EntryLine[]): Joined {
   let text = ''
   let count = 0
   let lastSeq: number | undefined
@@ -187,7 +254,7 @@ function joined(entries: readonly EntryLine[]): { text: string; count: number; l
     lastSeq = entry.seq
     count += 1
   }
-  return { text, count, lastSeq }
+  return { text, count, first: entries[0], lastSeq }
 }
 
 /**

@@ -5,8 +5,8 @@ import type { AdminStoreSettings } from '../admin/open-admin-store.js'
 import { parseStoreAddress } from '../admin/store-address.js'
 import { SECRET_FILE_BYTES_MAX } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
-import type { AuditSettings } from '../threads/messages.js'
 import { type HostPort, isLoopback, parseListen } from './addresses.js'
+import { type AuditConfig, auditComplaints, resolveAudit } from './audit-config.js'
 import type { ConnectorConfig } from './connector-config.js'
 import {
   type ConnectorCandidate,
@@ -18,7 +18,7 @@ import {
   storedCandidate,
 } from './connector-set.js'
 import { type Complaint, type ConfigPath, complaints, type Fault, unknownKey, withoutRepeats } from './faults.js'
-import { readableFault, readSmallFile } from './files.js'
+import { placeFault, readableFault, readSmallFile } from './files.js'
 import { configSchema, type HeadInput, headSchema } from './schema.js'
 import { REDACTED, Secret } from './secret.js'
 import { type Environment, readSource } from './source.js'
@@ -49,13 +49,7 @@ export interface Config {
   readonly adminStore: AdminStoreSettings
   /** Those without a fault, in the order of the file, then of `connectors_dir`. */
   readonly connectors: readonly ConnectorConfig[]
-  readonly audit: {
-    readonly stdout: boolean
-    readonly buffer?: { readonly path: string; readonly durability: 'full' | 'normal' }
-    readonly onFailure: 'block'
-    readonly values: AuditSettings['values']
-    readonly chainKeyFile?: string
-  }
+  readonly audit: AuditConfig
   readonly idempotency: { readonly windowHours: number }
 }
 
@@ -175,14 +169,10 @@ function headRules(head: HeadInput, folder: string): readonly Complaint[] {
   if (auth.enabled && auth.anonymous_roles.length > 0) {
     out.push({ path: ['auth', 'anonymous_roles'], message: 'used with auth.enabled: false only' })
   }
-  if (!audit.stdout && audit.buffer === undefined) {
-    out.push({ path: ['audit', 'stdout'], message: 'without stdout expected audit.buffer: entries must go somewhere' })
-  }
-  const storeFile = head.admin_store.path ?? SQLITE_STORE_FILE
-  const fileStore = head.admin_store.type === 'sqlite'
-  if (fileStore && audit.buffer !== undefined && resolve(folder, audit.buffer.path) === resolve(folder, storeFile)) {
-    out.push({ path: ['audit', 'buffer', 'path'], message: 'expected another file than admin_store.path' })
-  }
+  const storeFile = head.admin_store.type === 'sqlite' ? (head.admin_store.path ?? SQLITE_STORE_FILE) : undefined
+  const misplaced = storeFile === undefined ? undefined : placeFault(resolve(folder, storeFile))
+  if (misplaced !== undefined) out.push({ path: ['admin_store', 'path'], message: misplaced })
+  out.push(...auditComplaints(audit, folder, storeFile))
   if (typeof server.tls === 'object') out.push(...tlsComplaints(server.tls, folder))
   return out
 }
@@ -241,29 +231,6 @@ function listenAddress(text: string): HostPort {
   const address = parseListen(text)
   if (address === undefined) throw new Error('the schema let a malformed listen address through')
   return address
-}
-
-function resolveAudit(audit: HeadInput['audit'], folder: string): Config['audit'] {
-  const buffer = audit.buffer === undefined ? undefined : { ...audit.buffer, path: resolve(folder, audit.buffer.path) }
-  const keyFile = audit.chain_key_file ?? (audit.buffer === undefined ? undefined : `${audit.buffer.path}.key`)
-  return {
-    stdout: audit.stdout,
-    ...(buffer === undefined ? {} : { buffer }),
-    onFailure: audit.on_failure,
-    values: audit.values,
-    ...(keyFile === undefined ? {} : { chainKeyFile: resolve(folder, keyFile) }),
-  }
-}
-
-/** What the audit worker needs. */
-export function auditSettings(config: Config): AuditSettings {
-  const { stdout, buffer, values, chainKeyFile } = config.audit
-  return {
-    stdout,
-    ...(buffer === undefined ? {} : { buffer }),
-    values,
-    ...(chainKeyFile === undefined ? {} : { chainKeyFile }),
-  }
 }
 
 /** The configuration as plain data that may be shown: every secret is a mark. */

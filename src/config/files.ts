@@ -23,6 +23,14 @@ export function readableFault(file: string): string | undefined {
   }
 }
 
+/** Why the gateway cannot keep a file of its own there, as far as what is there already tells; undefined when it may. */
+export function placeFault(file: string): string | undefined {
+  const there = statSync(file, { throwIfNoEntry: false })
+  return there === undefined || there.isFile()
+    ? undefined
+    : `expected the path of a file, but ${file} is something else`
+}
+
 /** The end of the sentence "the file x …" for a failed file operation. */
 export function accessText(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown cause'

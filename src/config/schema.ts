@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CONNECTOR_ID, type NameRule, POLICY_NAME, ROLE_NAME } from '../admin/names.js'
+import { CONNECTOR_ID, POLICY_NAME, ROLE_NAME } from '../admin/names.js'
 import {
   ACQUIRE_TIMEOUT_MS,
   BODY_BYTES_CEILING,
@@ -26,6 +26,8 @@ import {
   VARS_MAX,
 } from '../core/limits.js'
 import { isAddressRange, isHostEntry, isOrigin, isPublicUrl, parseListen } from './addresses.js'
+import { audit } from './audit-schema.js'
+import { checked, matching, named, oneOf, text, truth, whole } from './schema-words.js'
 
 /**
  * The one source of the configuration: what `config.yaml` may say, in its own spelling. The JSON Schema, the defaults and
@@ -35,35 +37,6 @@ import { isAddressRange, isHostEntry, isOrigin, isPublicUrl, parseListen } from 
 
 /** Segments never start with a dot, so no connector can take a well-known address. */
 const CONNECTOR_PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9_.~-]{0,63}){1,8}$/
-
-function text(expected: string) {
-  return z.string({ error: `expected ${expected}` }).min(1, { error: `expected ${expected}, not an empty text` })
-}
-
-function matching(pattern: RegExp, expected: string) {
-  return z.string({ error: `expected ${expected}` }).regex(pattern, { error: `expected ${expected}` })
-}
-
-function named(rule: NameRule) {
-  return matching(rule.pattern, rule.expected)
-}
-
-function checked(holds: (value: string) => boolean, expected: string) {
-  return z.string({ error: `expected ${expected}` }).refine(holds, { error: `expected ${expected}` })
-}
-
-function whole(min: number, max: number) {
-  const error = `expected a whole number from ${min} to ${max}`
-  return z.int({ error }).min(min, { error }).max(max, { error })
-}
-
-function truth() {
-  return z.boolean({ error: 'expected true or false' })
-}
-
-function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
-  return z.enum(values, { error: `expected ${values.join(' or ')}` })
-}
 
 const listenText = 'host:port, such as 127.0.0.1:8080 or [::1]:8080'
 
@@ -278,41 +251,6 @@ export const connectorSchema = z
       ),
   })
   .describe('One database, served at one endpoint.')
-
-const audit = z
-  .strictObject({
-    stdout: truth().default(true).describe('One JSON line an entry on the standard output.'),
-    buffer: z
-      .strictObject({
-        path: text('the path of a file').describe('The SQLite file, made with mode 0600.'),
-        durability: oneOf(['full', 'normal'])
-          .default('full')
-          .describe(
-            '`full`: an acknowledged entry survives a power cut. `normal`: it survives a crash of the process.',
-          ),
-      })
-      .optional()
-      .describe(
-        'The durable buffer: with it an entry is on disk before the reply leaves. Without it calls that write are refused.',
-      ),
-    on_failure: oneOf(['block']).default('block').describe('What happens to calls while entries cannot be taken.'),
-    values: z
-      .strictObject({
-        filters: oneOf(['full', 'hash', 'none'])
-          .default('hash')
-          .describe('How filter values are kept: as they are, as keyed hashes, or not at all.'),
-        writes: oneOf(['full', 'hash', 'none'])
-          .default('hash')
-          .describe('How values that are written, expected or passed to a procedure are kept.'),
-      })
-      .prefault({})
-      .describe('How values appear in entries.'),
-    chain_key_file: text('the path of a file')
-      .optional()
-      .describe('The key of the hash chain, made with mode 0600. Default with a buffer: <buffer path>.key.'),
-  })
-  .prefault({})
-  .describe('The trail: one entry a call.')
 
 const idempotency = z
   .strictObject({

@@ -13,6 +13,7 @@ import { resolveTarget } from '../tools/tool-target.js'
 import { encodeObject, encodeRows } from './encode-result.js'
 import { executeMutation, executeProcedure, valueless } from './execute-write.js'
 import { type CallSurroundings, contextOf, type Progress, refusal, success, tooLarge } from './outcomes.js'
+import { keysOfRows } from './result-keys.js'
 
 export type { CallSurroundings } from './outcomes.js'
 
@@ -73,15 +74,19 @@ async function runQuery(executing: Executing, { access }: ReadTarget, plan: Quer
   }
   const rows = answer.outcome.value
   if (plan.kind === 'get' && rows.length === 0) return refusal(call, measured, { code: 'ROW_NOT_FOUND' })
+  const { columns, shown, keyCells } = statement
   const encoded = encodeRows({
-    columns: statement.columns,
+    columns: shown === undefined ? columns : columns.slice(0, shown),
     rows,
     dialect,
     keyColumns: neverCut(validated.value, access),
     responseCharsMax: limits.responseCharsMax,
     ...(plan.kind === 'get' ? {} : { limit: plan.limit }),
   })
-  return success(call, measured, encoded)
+  const { table } = access
+  const { rows: count } = encoded
+  const seen = keyCells === undefined ? {} : keysOfRows({ table, columns, keyCells, rows, count, dialect })
+  return success(call, measured, { ...encoded, ...seen })
 }
 
 async function runRead(executing: Executing, target: ReadTarget): Promise<OutcomeMessage> {

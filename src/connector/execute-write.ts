@@ -20,6 +20,7 @@ import { withoutValues } from '../plan/plan-summary.js'
 import type { CallMessage, IntentMessage, IntentVerdict, OutcomeMessage } from '../threads/messages.js'
 import { encodeCall, encodeMutation } from './encode-result.js'
 import { type CallSurroundings, contextOf, type Progress, refusal, success, tooLarge } from './outcomes.js'
+import { keysNamed, keysOfMutation } from './result-keys.js'
 
 /** A call on its way to the database. */
 export interface Writing {
@@ -51,6 +52,7 @@ async function askLeave(
   writing: Writing,
   { plan, idempotencyKey: key }: BuiltPlan<MutationPlan | ProcedureCallPlan>,
   replay: (verdict: Replay) => OutcomeMessage,
+  named: Pick<IntentMessage, 'resultKeys'> = {},
 ): Promise<Leave> {
   const { call, surroundings, progress, cancellation } = writing
   const hash = () => createHash('sha256').update(planHash(call.tool, plan)).digest('hex')
@@ -60,6 +62,7 @@ async function askLeave(
     operation: progress.operation,
     target: progress.target,
     plan: progress.plan,
+    ...named,
     ...(key === undefined ? {} : { idempotency: { key, planHash: hash() } }),
   }
   const ended = (outcome: OutcomeMessage): Leave => ({ kind: 'ended', outcome })
@@ -132,7 +135,8 @@ export async function executeMutation(
     const execution = await driver.mutate(mutation, optionsFor(writing, validated.limits, writing.cancellation))
     return mutationOutcome(writing, validated, mutation, execution)
   }
-  const leave = await askLeave(writing, built, (verdict) => replayMutation(writing, validated, mutation, verdict))
+  const replay = (verdict: Replay) => replayMutation(writing, validated, mutation, verdict)
+  const leave = await askLeave(writing, built, replay, keysNamed(validated))
   if (leave.kind === 'ended') return leave.outcome
   const execution = await driver.mutate(mutation, optionsFor(writing, validated.limits, leave.cancellation))
   return mutationOutcome(leave.writing, validated, mutation, execution)
@@ -150,7 +154,8 @@ function mutationOutcome(
   if (!outcome.ok) {
     const { code, detail } = outcome.error
     if (detail !== undefined) surroundings.observe(code, detail)
-    return refusal(call, progress, outcome.error, effect)
+    const refused = refusal(call, progress, outcome.error, effect)
+    return effect === 'none' ? refused : { ...refused, ...keysNamed(validated) }
   }
   return endOutcome(writing, progress, { validated, mutation, effect, end: outcome.value })
 }
@@ -190,7 +195,9 @@ function endOutcome(writing: Writing, progress: Progress, ended: EndedMutation):
         dryRun: mutation.dryRun,
       })
       const keys = mutation.dryRun ? {} : { keys: keysOf(columns, rows, names) }
-      return success(call, progress, { ...encoded, effect, affected, ...keys })
+      const { dialect } = surroundings
+      const touched = keysOfMutation(validated, { columns, rows, count: encoded.rows, dialect })
+      return success(call, progress, { ...encoded, effect, affected, ...keys, ...touched })
     }
     case 'not_found':
       return refusal(call, progress, gatewayError('ROW_NOT_FOUND'))
@@ -214,10 +221,12 @@ function replayMutation(
 ): OutcomeMessage {
   const names = keyNames(validated)
   const columns = mutation.write.columns.filter(({ name }) => names.has(name))
+  const rows = keys.map((key) => columns.map(({ name }) => key[name] ?? null))
+  const { dialect } = surroundings
   const encoded = encodeMutation({
     columns,
-    rows: keys.map((key) => columns.map(({ name }) => key[name] ?? null)),
-    dialect: surroundings.dialect,
+    rows,
+    dialect,
     keyColumns: names,
     responseCharsMax: validated.limits.responseCharsMax,
     affected,
@@ -225,7 +234,8 @@ function replayMutation(
     dryRun: false,
     replayed: true,
   })
-  return success(call, progress, { ...encoded, reason: REPLAYED })
+  const given = keysOfMutation(validated, { columns, rows, count: encoded.rows, dialect })
+  return success(call, progress, { ...encoded, reason: REPLAYED, ...given })
 }
 
 /** Runs a call that the policy accepted. One declared as reading needs no leave: it runs where nothing can be written. */

@@ -74,6 +74,7 @@ export interface Success {
   readonly effect?: Effect
   readonly affected?: number
   readonly keys?: NonNullable<OutcomeMessage['keys']>
+  readonly resultKeys?: NonNullable<OutcomeMessage['resultKeys']>
   readonly reason?: string
 }
 

@@ -13,6 +13,10 @@ export type Operation =
   | 'unknown'
   | 'request'
   | 'admin'
+  /** The gateway itself: a start, a stop, a reload, the death of a thread. */
+  | 'gateway'
+  /** The trail itself: entries that were deleted, could not be kept, or are missing from a file. */
+  | 'audit'
 export type Effect = 'none' | 'committed' | 'unknown'
 
 /** What was asked, in the entry's terms. Names are agent-facing and visible to the caller; values are kept as configured. */
@@ -32,9 +36,20 @@ export interface PlanSummary {
   readonly cut?: true
 }
 
+/** Which rows of one table a call returned or changed, by their keys as the caller saw them. */
+export interface ResultKeys {
+  /** `schema.table`. */
+  readonly table: string
+  /**
+   * One text a row: the key's value as tools show it, or for a key of several columns a JSON array of such texts in key order.
+   * The audit worker replaces them as `audit.values.result_keys` says.
+   */
+  readonly keys: readonly string[]
+}
+
 /**
  * One call as the front thread knows it when it ends. The audit worker adds `seq`, `instance`, `prev_hash` and `hash` and
- * replaces filter values as `audit.values` says. Absent means without a value: never null, never an empty string.
+ * replaces values and keys as `audit.values` says. Absent means without a value: never null, never an empty string.
  */
 export interface AuditRecord {
   /** Made by the front thread; an insert with a known id is ignored, so a batch may be sent twice. */
@@ -60,6 +75,8 @@ export interface AuditRecord {
   readonly effect: Effect
   readonly rows?: number
   readonly affected?: number
+  /** Absent where no rows were given, or the table has no key that the caller may see. */
+  readonly result_keys?: readonly ResultKeys[]
   /** Of an administrative change: more of what was changed, such as a policy's version. Never a secret, never a claim's value. */
   readonly detail?: Readonly<Record<string, string | number | boolean | null>>
   /** For folded refusals: how many this entry stands for. */

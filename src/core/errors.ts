@@ -10,7 +10,8 @@ export type ReplyKind =
   | { readonly kind: 'tool' }
 
 export type Stage = 'http' | 'auth' | 'protocol' | 'tool' | 'plan' | 'policy' | 'database' | 'audit' | 'gateway'
-export type Decision = 'allowed' | 'blocked' | 'errored'
+export const DECISIONS = ['allowed', 'blocked', 'errored'] as const
+export type Decision = (typeof DECISIONS)[number]
 
 export interface ErrorSpec {
   readonly stage: Stage
@@ -188,6 +189,7 @@ export const ERRORS = {
     true,
     'The admin store cannot be used now. Try again shortly.',
   ),
+  REPORTS_UNAVAILABLE: spec('gateway', 'errored', http(503), true, 'Reports cannot be made now. Try again shortly.'),
 
   CONNECTOR_UNAVAILABLE: spec(
     'gateway',

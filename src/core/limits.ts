@@ -257,3 +257,122 @@ export const UNIDENTIFIED_BODY_BYTES_MAX = 268_435_456
 export const JUDGEMENT_TIMEOUT_MS = 60_000
 /** Connectors that judge one policy at once. */
 export const JUDGEMENTS_AT_ONCE = 8
+
+/** The audit trail's own bounds: what may be configured, and what is assumed. */
+export const AUDIT_RETAIN_HOURS = 720
+export const AUDIT_RETAIN_CEILING_HOURS = 876_000
+export const AUDIT_BUFFER_BYTES_MIN = 4_194_304
+/** From this share on health warns; at the second the oldest entries begin to make room, until the third is reached. */
+export const AUDIT_FILLING_RATIO = 0.8
+export const AUDIT_ROOM_HIGH_RATIO = 0.97
+export const AUDIT_ROOM_LOW_RATIO = 0.95
+/** What is left free of a full buffer for the outcome of each announced call. */
+export const AUDIT_OUTCOME_BYTES = 4_096
+/**
+ * Space that is held on the disk for outcomes while it is full, of which a small disk gives a part; what one of them needs of it, with
+ * the pages that it touches; and below how much free space that is counted at all.
+ */
+export const AUDIT_RESERVE_BYTES = 8_388_608
+export const AUDIT_RESERVE_OF_FREE_RATIO = 0.05
+export const AUDIT_RESERVED_OUTCOME_BYTES = 16_384
+export const AUDIT_SPACE_LOW_BYTES = 67_108_864
+/** What an entry takes beside its line and its id twice. */
+export const AUDIT_ENTRY_OVERHEAD_BYTES = 32
+/** Of the buffer, for entries of whoever has no identity; and from which part of that on their refusals are folded. */
+export const AUDIT_STRANGERS_RATIO = 0.05
+export const AUDIT_STRANGERS_FOLD_RATIO = 0.8
+/** Deletion goes in steps that no acknowledgement has to wait for: how long one should take, and how many entries it may be. */
+export const AUDIT_DELETE_STEP_MS = 5
+export const AUDIT_DELETE_STEP_MIN_ROWS = 50
+export const AUDIT_DELETE_STEP_MAX_ROWS = 20_000
+/** How long an append may delete when there is no room at all. */
+export const AUDIT_MAKE_ROOM_MAX_MS = 100
+export const AUDIT_UPKEEP_INTERVAL_MS = 1_000
+export const AUDIT_NOTE_INTERVAL_MS = 3_600_000
+export const AUDIT_HEAD_INTERVAL_MS = 3_600_000
+/** Beyond this the WAL is to begin anew, for which the readers of the moment are waited for, so long. */
+export const AUDIT_WAL_RESTART_BYTES = 16_777_216
+export const AUDIT_WAL_RESTART_TIMEOUT_MS = 20
+/** Records that are kept in memory while the trail takes none and calls that read are served. */
+export const DEGRADED_RECORDS_MAX = 50_000
+export const DEGRADED_CHARS_MAX = 67_108_864
+/** Of them, those of whoever has no identity. */
+export const DEGRADED_STRANGERS_MAX = 2_500
+export const DEGRADED_CHUNK_RECORDS_MAX = 1_000
+export const DEGRADED_MARK_INTERVAL_MS = 1_000
+export const AUDIT_BYTES_CEILING = 17_592_186_044_416
+export const AUDIT_FILE_BYTES_MIN = 65_536
+export const AUDIT_FILE_BYTES_MAX = 104_857_600
+export const AUDIT_FILES_MAX = 10
+export const AUDIT_FILES_CEILING = 10_000
+
+/** One batch of the shipper. */
+export const SHIP_BATCH_MAX = 1_000
+export const SHIP_BATCH_CEILING = 10_000
+export const SHIP_INTERVAL_MS = 1_000
+export const SHIP_INTERVAL_CEILING_MS = 3_600_000
+export const SHIP_TIMEOUT_MS = 10_000
+export const SHIP_TIMEOUT_CEILING_MS = 120_000
+export const SHIP_HEADERS_MAX = 50
+/** Characters of the entries of one batch; what several collectors take in one request is 4 MiB. */
+export const SHIP_BATCH_CHARS_MAX = 3_000_000
+/** What is read of an answer, and more for each entry where the destination tells of each. */
+export const SHIP_ANSWER_BYTES_MAX = 65_536
+export const SHIP_ANSWER_ITEM_BYTES_MAX = 2_048
+/** Pauses after failures double from the first to the second; a destination may ask for one up to the third. */
+export const SHIP_BACKOFF_MIN_MS = 500
+export const SHIP_BACKOFF_MAX_MS = 60_000
+export const SHIP_RETRY_AFTER_MAX_MS = 300_000
+/** How often a header's file is read again, and what it may hold. */
+export const SHIP_HEADER_TTL_MS = 60_000
+export const SHIP_HEADER_CHARS_MAX = 16_384
+/** How often entries that were refused one by one are sent again. */
+export const SHIP_REFUSED_RETRY_INTERVAL_MS = 3_600_000
+/** How long the last push may take when the gateway stops, and how long the thread may then take to end. */
+export const SHIP_FLUSH_TIMEOUT_MS = 3_000
+export const SHIP_END_TIMEOUT_MS = 500
+/** Pause before a thread that died is started again, and between two notices of new entries. */
+export const SHIP_RESTART_INTERVAL_MS = 2_000
+export const SHIP_NOTICE_INTERVAL_MS = 20
+/** Failures in a row after which the command that ships a buffer gives up. */
+export const SHIP_COMMAND_FAILURES_MAX = 5
+
+/** Reports: how long the index waits for another process that follows the same buffer, and what one look at the buffer reads. */
+export const REPORT_INDEX_BUSY_TIMEOUT_MS = 5_000
+export const REPORT_CHUNK_CHARS_MAX = 4_194_304
+/** Combinations of connector, identity, key, tool, target, decision and code that are told apart. */
+export const REPORT_SHAPES_MAX = 100_000
+/** Entries or groups on one page of a report, its characters, and the intervals of one summary. */
+export const REPORT_PAGE = 100
+export const REPORT_PAGE_MAX = 1_000
+export const REPORT_CHARS_MAX = 8_388_608
+export const REPORT_INTERVALS_MAX = 1_500
+
+/** A write of a sink that takes longer is told as one that fails; it is not given up, since nothing can end it. */
+export const SINK_WRITE_TIMEOUT_MS = 10_000
+/** How often a file sink looks whether its file still lies at its path, and how much of its end it reads when it opens one. */
+export const AUDIT_FILE_LOOK_INTERVAL_MS = 1_000
+export const AUDIT_FILE_TAIL_BYTES = 1_048_576
+/** How long a report first reads what is new in the buffer, how often that is looked for otherwise, and how long one may take. */
+export const REPORT_CATCH_UP_MS = 100
+export const REPORT_FOLLOW_INTERVAL_MS = 1_000
+export const REPORT_TIMEOUT_MS = 15_000
+export const REPORTS_WAITING_MAX = 64
+/** The share of a core that reading the buffer takes at most is one part in this many, and one more. */
+export const REPORT_FOLLOW_PAUSES = 3
+export const REPORT_TROUBLE_RETRY_MS = 5_000
+export const REPORT_STOP_TIMEOUT_MS = 2_000
+
+/** A file of entries that is one JSON value is read whole, up to this size; lines have no such bound. */
+export const AUDIT_JSON_FILE_BYTES_MAX = 268_435_456
+/** Rows of a buffer that one short transaction reads, so that the gateway's log is not held back. */
+export const AUDIT_READ_ROWS_MAX = 2_000
+/** Faults of one instance that are listed; the rest are counted. */
+export const AUDIT_FAULTS_SHOWN_MAX = 100
+/** Entries that one search for a row or a value gives where nothing else is said. */
+export const AUDIT_FOUND_ENTRIES = 1_000
+export const AUDIT_FOUND_ENTRIES_CEILING = 1_000_000
+/** How often "audit tail --follow" looks, how many entries it begins with, and how many it may. */
+export const AUDIT_TAIL_INTERVAL_MS = 500
+export const AUDIT_TAIL_ENTRIES = 20
+export const AUDIT_TAIL_ENTRIES_CEILING = 100_000

@@ -24,6 +24,10 @@ export interface CompiledStatement {
   readonly text: string
   readonly params: readonly Param[]
   readonly columns: readonly ResultColumn[]
+  /** How many of `columns` the caller asked for: those behind are read for the entry alone. Absent: all. */
+  readonly shown?: number
+  /** Which of `columns` are the key of the row, in key order. Absent where rows have none that the caller may see. */
+  readonly keyCells?: readonly number[]
   /** Code that somebody keeps in the database runs in it, such as a view's functions, and may leave its session changed. */
   readonly runsCode?: true
   /** Present where the engine would not take the statement, which is then never sent: what it takes, for the caller. */

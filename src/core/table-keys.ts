@@ -10,6 +10,16 @@ export function insertKey(table: Table): readonly Column[] | undefined {
   return keys.find((columns) => columns.length > 0 && columns.every((column) => !column.nullable))
 }
 
+/**
+ * The key that tools address a row by, and the trail remembers it by: the one that the policy declares, else the primary key.
+ * Undefined where there is none, or the caller does not see all of it.
+ */
+export function addressKey(table: Table, visible: ReadonlyMap<Identifier, Column>): readonly Column[] | undefined {
+  const key = table.declaredKey ?? table.primaryKey
+  const columns = key.flatMap((name) => visible.get(name) ?? [])
+  return columns.length > 0 && columns.length === key.length ? columns : undefined
+}
+
 function columnsNamed(table: Table, name: Identifier): readonly Column[] {
   return table.columns.filter((column) => column.name === name)
 }

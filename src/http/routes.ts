@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode, publicText } from '../core/errors.js'
 import type { AdminApi } from './admin-api.js'
 import type { FrontDoor } from './front-door.js'
 import type { Exchange, ResponseHeaders } from './http-server.js'
+import type { ReportsApi } from './reports.js'
 
 /** What answers at a connector's path: the MCP endpoint, seen from here only as something that takes an exchange. */
 export interface McpDoor<C> {
@@ -29,10 +30,14 @@ export function serveMcp<C>(
   refuse(exchange, frontDoor.check(head)?.code ?? 'PROTOCOL_PATH', frontDoor.corsHeaders(head))
 }
 
-/** What keeps the gateway from serving; nothing where it serves. */
+/** What keeps the gateway from serving, and what may. */
 export interface Readiness {
-  /** Such as `admin_store`, `audit` or `draining`: no addresses and no error texts, since nobody is asked for a key. */
+  /** Nothing where it serves. Such as `admin_store`, `audit` or `draining`: no addresses and no error texts, since nobody is asked for a key. */
   readonly failing: readonly string[]
+  /** What works with less than it should, while the gateway serves. */
+  readonly degraded: readonly string[]
+  /** What will keep it from serving if nobody acts, such as `audit_buffer_filling`. */
+  readonly warnings: readonly string[]
 }
 
 export interface AdminSurface {
@@ -42,6 +47,7 @@ export interface AdminSurface {
   readonly frontDoor: FrontDoor
   readonly scrape: () => Promise<{ readonly contentType: string; readonly text: string }>
   readonly api: Pick<AdminApi, 'takes' | 'serve'>
+  readonly reports: Pick<ReportsApi, 'takes' | 'serve'>
 }
 
 const ADMIN_PATHS = ['/healthz', '/readyz', '/metrics']
@@ -54,6 +60,7 @@ const JSON_HEADERS = [
 export function serveAdmin(exchange: Exchange, surface: AdminSurface): void {
   const { method, path } = exchange.head
   if (surface.api.takes(path)) return surface.api.serve(exchange)
+  if (surface.reports.takes(path)) return surface.reports.serve(exchange)
   if (!ADMIN_PATHS.includes(path)) return refuse(exchange, 'PROTOCOL_PATH', [])
   if (method !== 'GET' && method !== 'HEAD') {
     const body = JSON.stringify({ error: 'This address takes GET.' })
@@ -67,7 +74,7 @@ export function serveAdmin(exchange: Exchange, surface: AdminSurface): void {
 async function readiness(exchange: Exchange, surface: AdminSurface): Promise<void> {
   const { head } = exchange
   const authorization = head.headers.get('authorization')
-  const { failing } = await surface.ready()
+  const { failing, degraded, warnings } = await surface.ready()
   // A key is worth a look only when one was sent: probes send none.
   const detail =
     authorization === undefined
@@ -76,6 +83,8 @@ async function readiness(exchange: Exchange, surface: AdminSurface): Promise<voi
   const body = {
     status: failing.length === 0 ? 'ready' : 'not_ready',
     ...(failing.length === 0 ? {} : { failing }),
+    ...(degraded.length === 0 ? {} : { degraded }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(detail === undefined ? {} : { connectors: detail }),
   }
   exchange.reply(failing.length === 0 ? 200 : 503, JSON_HEADERS, JSON.stringify(body))

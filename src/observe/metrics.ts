@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AuditRecord } from '../core/audit-entry.js'
+import type { AuditStatus } from '../threads/messages.js'
 import type { Observation } from './observation.js'
 
 /** From a cached point read to a query at its deadline, in seconds. */
@@ -21,6 +22,13 @@ export interface ConnectorGauges {
   readonly threads: { readonly starting: number; readonly serving: number }
   /** As the threads last told. */
   readonly connections: { readonly idle: number; readonly busy: number }
+}
+
+/** What the audit trail can say of itself. */
+export interface AuditGauges {
+  readonly available: boolean
+  readonly degraded: boolean
+  readonly status: Pick<AuditStatus, 'bufferEntries' | 'fillRatio' | 'oldestUnshippedMs' | 'shipFailures'>
 }
 
 /** One call's meters, found once for each connector, operation and code, because label look-ups cost more than counting. */
@@ -68,8 +76,16 @@ export class Metrics {
   ])
   readonly #reloads = this.#counter('runku_reloads_total', 'Snapshots prepared, by outcome.', ['connector', 'outcome'])
 
-  constructor(connectors: () => readonly ConnectorGauges[], auditAvailable: () => boolean) {
-    const available = this.#gauge('runku_audit_available', '1 while the audit trail takes entries.', [])
+  readonly #shipFailures = this.#counter(
+    'runku_audit_ship_failures_total',
+    'Deliveries of audit entries that failed.',
+    [],
+  )
+  /** As the audit thread last counted them; it begins anew when it does. */
+  #shipFailuresSeen = 0
+
+  constructor(connectors: () => readonly ConnectorGauges[], audit: AuditGauges) {
+    const setAudit = this.#auditGauges(audit)
     const inFlight = this.#gauge('runku_in_flight', 'Calls in flight.', ['connector'])
     const epoch = this.#gauge('runku_snapshot_epoch', 'Number of the snapshot in force; 0 without one.', ['connector'])
     const drift = this.#gauge('runku_drift_objects', 'Objects withheld because policy and catalog differ.', [
@@ -78,7 +94,7 @@ export class Metrics {
     const threads = this.#gauge('runku_threads', 'Connector threads.', ['connector', 'state'])
     const connections = this.#gauge('runku_pool_connections', 'Database connections.', ['connector', 'state'])
     this.#onScrape = () => {
-      available.set(auditAvailable() ? 1 : 0)
+      setAudit()
       // A connector that was removed must not go on being shown as it was last.
       for (const gauge of [inFlight, epoch, drift, threads, connections]) gauge.reset()
       for (const each of connectors()) {
@@ -95,6 +111,29 @@ export class Metrics {
   }
 
   readonly #onScrape: () => void
+
+  #auditGauges(audit: AuditGauges): () => void {
+    const available = this.#gauge('runku_audit_available', '1 while the audit trail takes entries.', [])
+    const degraded = this.#gauge('runku_audit_degraded', '1 while calls are served without entries being kept.', [])
+    const entries = this.#gauge('runku_audit_buffer_entries', 'Entries in the audit buffer.', [])
+    const fill = this.#gauge('runku_audit_buffer_fill_ratio', 'Of what the audit buffer may take: 0 to 1.', [])
+    const unshipped = this.#gauge(
+      'runku_audit_oldest_unshipped_seconds',
+      'Age of the oldest entry that is not delivered yet; 0 without one.',
+      [],
+    )
+    return () => {
+      const { bufferEntries, fillRatio, oldestUnshippedMs, shipFailures } = audit.status
+      available.set(audit.available ? 1 : 0)
+      degraded.set(audit.degraded ? 1 : 0)
+      entries.set(bufferEntries)
+      fill.set(fillRatio)
+      unshipped.set(oldestUnshippedMs / 1_000)
+      const seen = shipFailures < this.#shipFailuresSeen ? 0 : this.#shipFailuresSeen
+      this.#shipFailures.inc(shipFailures - seen)
+      this.#shipFailuresSeen = shipFailures
+    }
+  }
 
   /** Said once, when the listeners are open. */
   describe(build: BuildFacts): void {
@@ -117,6 +156,11 @@ export class Metrics {
     if (duration.db !== undefined) meters.db.observe(duration.db / 1_000)
     this.#entries.inc({ decision: record.decision })
     this.#commit.observe(commitMs / 1_000)
+  }
+
+  /** Counts an entry that is of no call and no request. */
+  countEntry({ decision }: AuditRecord): void {
+    this.#entries.inc({ decision })
   }
 
   /** Counts what the gateway observes of itself. */

@@ -41,7 +41,34 @@ export type Observation =
   | { readonly kind: 'store.created'; readonly place: string }
   | { readonly kind: 'audit.unavailable'; readonly detail: string }
   | { readonly kind: 'audit.available' }
+  /** Calls were served while no entries were kept; the trail has an entry that says so. Times in ISO 8601. */
+  | {
+      readonly kind: 'audit.gap'
+      readonly from: string
+      readonly to: string
+      readonly calls: number
+      readonly lost: number
+    }
   | { readonly kind: 'audit.stdout_closed'; readonly detail: string }
+  /** A sink, such as `stdout`, `file` or `shipper`, gets nothing away for now. What it has not written waits in the buffer. */
+  | { readonly kind: 'audit.sink_failing'; readonly sink: string; readonly detail: string }
+  | { readonly kind: 'audit.sink_recovered'; readonly sink: string }
+  /** The destination took the rest and refused these for good. They are kept, and sent again at each start and every hour. */
+  | {
+      readonly kind: 'audit.ship_refused'
+      readonly entries: number
+      readonly firstSeq: number
+      readonly detail: string
+    }
+  /** Entries that had been refused were taken. */
+  | { readonly kind: 'audit.ship_accepted'; readonly entries: number; readonly firstSeq: number }
+  /** Entries travel so that others can read them, or to whoever claims to be the destination. */
+  | { readonly kind: 'audit.ship_unprotected'; readonly url: string; readonly detail: string }
+  /** The thread that makes reports ended and is started again. Calls and their entries do not notice. */
+  | { readonly kind: 'reports.worker_exited'; readonly reason: string; readonly retryInMs: number }
+  /** What reports are made of cannot be read or written. Said once until it can. */
+  | { readonly kind: 'reports.unavailable'; readonly detail: string }
+  | { readonly kind: 'reports.available' }
   /** An administrative request met a bug. */
   | { readonly kind: 'admin.failed'; readonly detail: string }
   | { readonly kind: 'http.failed'; readonly detail: string }

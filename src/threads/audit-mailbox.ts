@@ -1,11 +1,9 @@
-import { fstatSync } from 'node:fs'
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type { AuditWorkerStart } from '../audit/audit-actor.js'
 import { unreachable } from '../core/assert.js'
 import type { AuditRecord } from '../core/audit-entry.js'
 import {
   AUDIT_ACK_TIMEOUT_MS,
-  AUDIT_FLUSH_TIMEOUT_MS,
   AUDIT_PROBE_INTERVAL_MS,
   AUDIT_STOP_TIMEOUT_MS,
   AUDIT_WAITING_RECORDS_MAX,
@@ -15,9 +13,20 @@ import {
 } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { Observe } from '../observe/observation.js'
-import type { AuditSettings, FromAudit, ToAudit } from './messages.js'
+import { AuditBatches, type Batch, type BatchKind, newBatch, type OnDurable, type SentBatch } from './audit-batches.js'
+import { makeStdoutNonBlocking, spawnAuditWorker, terminated } from './audit-worker.js'
+import { DegradedTrail } from './degraded-trail.js'
+import type { AuditSettings, AuditStatus, FromAudit, ToAudit } from './messages.js'
 
-export type OnDurable = (durable: boolean) => void
+/** Before the audit thread has said anything. */
+const NO_STATUS: AuditStatus = {
+  bufferEntries: 0,
+  fillRatio: 0,
+  strangersFull: false,
+  oldestUnshippedMs: 0,
+  shipFailures: 0,
+  failingSinks: [],
+}
 
 export interface AuditMailboxDeps {
   readonly observe: Observe
@@ -25,26 +34,10 @@ export interface AuditMailboxDeps {
   readonly nowMs: () => number
   /** Starts the audit thread; `spawnAuditWorker` outside tests. */
   readonly spawn?: (start: AuditWorkerStart) => Worker
+  /** Unix milliseconds; `Date.now` by default. */
+  readonly wallMs?: () => number
   /** How long a record may wait; `AUDIT_ACK_TIMEOUT_MS` outside tests. */
   readonly ackTimeoutMs?: number
-}
-
-/** Starts the audit thread with its end of the mailbox. */
-export function spawnAuditWorker(start: AuditWorkerStart): Worker {
-  return new Worker(new URL('../../workers/audit.worker.js', import.meta.url), {
-    name: 'runku-audit',
-    workerData: start,
-    transferList: [start.port],
-  })
-}
-
-/** Records of one event-loop turn with their listeners, which stay on this thread. */
-interface Batch {
-  readonly number: number
-  readonly records: AuditRecord[]
-  readonly intents: AuditRecord[]
-  readonly listeners: OnDurable[]
-  readonly deadlineMs: number
 }
 
 /** `refusing`: the worker lives but the last batch was not kept in time. `down`: it does not live. */
@@ -65,19 +58,22 @@ export class AuditMailbox {
   readonly #settings: AuditSettings
   readonly #deps: AuditMailboxDeps
   readonly #ackTimeoutMs: number
+  /** Present when calls that read are served while nothing is kept. */
+  readonly #degraded: DegradedTrail | undefined
   #mode: Mode = 'starting'
   #thread: AuditThread | undefined
   #started: ((result: Result<void, string>) => void) | undefined
   #instance = ''
+  #status = NO_STATUS
+  /** Why the trail took nothing when that was last so. */
+  #trouble = ''
   #spawns = 0
   #failedSpawns = 0
   #respawnTimer: NodeJS.Timeout | undefined
-  /** The batch being filled in this turn. */
-  #open: Batch | undefined
-  /** Sent or to be sent, oldest first. */
-  #unanswered: Batch[] = []
+  readonly #batches = new AuditBatches()
+  /** Ids of calls that were announced and whose outcome is not kept yet. */
+  readonly #announced = new Set<string>()
   #waitingRecords = 0
-  #batches = 0
   #deadlineTimer: NodeJS.Timeout | undefined
   #probeTimer: NodeJS.Timeout | undefined
   #stopping = false
@@ -89,6 +85,19 @@ export class AuditMailbox {
     this.#settings = settings
     this.#deps = deps
     this.#ackTimeoutMs = deps.ackTimeoutMs ?? AUDIT_ACK_TIMEOUT_MS
+    this.#degraded = settings.onFailure === 'degrade' ? this.#degradedTrail() : undefined
+  }
+
+  #degradedTrail(): DegradedTrail {
+    const { buffer, file } = this.#settings
+    const { observe, wallMs = Date.now } = this.#deps
+    return new DegradedTrail({
+      observe,
+      wallMs,
+      sink: buffer !== undefined ? 'buffer' : file !== undefined ? 'file' : 'stdout',
+      markPath: buffer === undefined ? undefined : `${buffer.path}.gap`,
+      append: (records, done) => this.#appendWaited(records, done),
+    })
   }
 
   /** Starts the audit thread. Fails with one sentence for the operator when the trail cannot be kept as configured. */
@@ -106,9 +115,24 @@ export class AuditMailbox {
     return this.#mode === 'ready'
   }
 
+  /** Whether calls that read are served although their entries cannot be kept at the moment. */
+  get degraded(): boolean {
+    return this.#degraded !== undefined && !this.#stopping && (this.#mode === 'refusing' || this.#mode === 'down')
+  }
+
   /** Names this gateway's chain; another one after each worker when there is no buffer. */
   get instance(): string {
     return this.#instance
+  }
+
+  /** How the trail stood when the audit thread last said so. */
+  get status(): AuditStatus {
+    return this.#status
+  }
+
+  /** Has the audit thread open files by their paths again, as whoever moved them away asks for. */
+  reopen(): void {
+    this.#post({ kind: 'reopen' })
   }
 
   /**
@@ -116,12 +140,29 @@ export class AuditMailbox {
    * when it was refused or its time (`AUDIT_ACK_TIMEOUT_MS`) passed. After false the entry may exist all the same.
    */
   append(record: AuditRecord, onDurable: OnDurable): void {
-    this.#take(record, 'records', onDurable)
+    if (!this.#announced.has(record.id)) {
+      if (!this.#waitsInMemory) return this.#take(record, 'calls', onDurable)
+      this.#degraded?.keep(record, this.#trouble)
+      // Not in this turn: whoever calls again at once must not keep the thread from everything else.
+      return void setImmediate(() => onDurable(true))
+    }
+    this.#take(record, 'outcomes', (durable) => {
+      if (durable) this.#announced.delete(record.id)
+      onDurable(durable)
+    })
   }
 
-  /** Whether intents can be kept, and so whether anything may be written: they need the buffer. */
+  /** Whether to wait for a trail that takes nothing would be in vain: not when its thread has just died and comes back. */
+  get #waitsInMemory(): boolean {
+    return this.degraded && (this.#mode === 'refusing' || this.#failedSpawns > 1)
+  }
+
+  /**
+   * Whether calls that write can be announced. Intents need the buffer; without one such calls are served as others are when the operator
+   * chose to serve without a trail.
+   */
   get keepsIntents(): boolean {
-    return this.#settings.buffer !== undefined
+    return this.#settings.buffer !== undefined || this.#degraded !== undefined
   }
 
   /**
@@ -129,19 +170,45 @@ export class AuditMailbox {
    * same id, takes its place. `onDurable` as for `append`; always false without a buffer.
    */
   intend(record: AuditRecord, onDurable: OnDurable): void {
-    if (this.keepsIntents) this.#take(record, 'intents', onDurable)
-    else queueMicrotask(() => onDurable(false))
+    if (this.#settings.buffer === undefined || this.degraded) {
+      const mayWrite = this.keepsIntents && this.available
+      return queueMicrotask(() => onDurable(mayWrite))
+    }
+    this.#announced.add(record.id)
+    this.#take(record, 'intents', (durable) => {
+      if (!durable) this.#announced.delete(record.id)
+      onDurable(durable)
+    })
   }
 
-  #take(record: AuditRecord, list: 'records' | 'intents', onDurable: OnDurable): void {
+  #take(record: AuditRecord, kind: BatchKind, onDurable: OnDurable): void {
     if (this.#stopping || this.#waitingRecords >= AUDIT_WAITING_RECORDS_MAX) {
       queueMicrotask(() => onDurable(false))
       return
     }
-    this.#open ??= this.#newBatch()
-    this.#open[list].push(record)
-    this.#open.listeners.push(onDurable)
+    const batch = this.#openBatch(kind)
+    const intended = kind === 'intents'
+    ;(intended ? batch.intents : batch.records).push(record)
+    ;(intended ? batch.onIntents : batch.onRecords).push(onDurable)
     this.#waitingRecords += 1
+  }
+
+  /**
+   * One message a turn rather than one a microtask: with many records answered in one turn it costs the front thread less,
+   * and where few wait the difference is within noise.
+   */
+  #openBatch(kind: BatchKind): Batch {
+    if (!this.#batches.filling) setImmediate(this.#flush)
+    return this.#batches.openOf(kind, this.#deadlineMs)
+  }
+
+  get #deadlineMs(): number {
+    return this.#deps.nowMs() + this.#ackTimeoutMs
+  }
+
+  #appendWaited(records: AuditRecord[], done: OnDurable): void {
+    this.#waitingRecords += 1
+    this.#sendBatch({ ...newBatch('waited', this.#deadlineMs), records, onRecords: [done] })
   }
 
   /** Keeps what was appended, ends the thread and settles: within `AUDIT_STOP_TIMEOUT_MS`, and a little more where it hangs. */
@@ -157,8 +224,10 @@ export class AuditMailbox {
       this.#onStopped = resolve
     })
     const deadline = setTimeout(() => this.#onStopped?.(), AUDIT_STOP_TIMEOUT_MS)
+    // Also where the trail took nothing a moment ago: this is the last time it is asked.
+    if (this.#mode === 'ready' || this.#mode === 'refusing') await Promise.race([this.#degraded?.resume(), stopped])
     if (this.#mode === 'ready' || this.#mode === 'refusing') this.#post({ kind: 'stop' })
-    else if (this.#unanswered.length === 0) this.#onStopped?.()
+    else if (this.#batches.unanswered.length === 0) this.#onStopped?.()
     await stopped
     clearTimeout(deadline)
     await this.#end()
@@ -173,7 +242,11 @@ export class AuditMailbox {
     this.#thread = undefined
     thread?.port.close()
     clearTimeout(thread?.startTimer)
-    this.#settle(this.#unanswered.splice(0), false)
+    this.#settle(
+      this.#batches.takeWhile(() => true),
+      false,
+    )
+    this.#degraded?.end()
     if (thread !== undefined) await terminated(thread.worker)
   }
 
@@ -186,83 +259,75 @@ export class AuditMailbox {
       clearInterval(this.#probeTimer)
       this.#probeTimer = undefined
       if (before !== 'starting') this.#deps.observe({ kind: 'audit.available' })
+      void this.#degraded?.resume()
       return
     }
+    this.#trouble = detail
     if (before === 'ready') this.#deps.observe({ kind: 'audit.unavailable', detail })
     // Calls are refused at the door while nothing is kept, so nothing but a probe would ever find out that it is over.
     this.#probeTimer ??= setInterval(() => this.#probe(), AUDIT_PROBE_INTERVAL_MS)
   }
 
   #probe(): void {
-    if (this.#mode === 'refusing' && this.#open === undefined && this.#unanswered.length === 0)
-      this.#open = this.#newBatch()
-  }
-
-  /**
-   * One message a turn rather than one a microtask: with many records answered in one turn it costs the front thread less,
-   * and where few wait the difference is within noise.
-   */
-  #newBatch(): Batch {
-    setImmediate(this.#flush)
-    this.#batches += 1
-    const deadlineMs = this.#deps.nowMs() + this.#ackTimeoutMs
-    return { number: this.#batches, records: [], intents: [], listeners: [], deadlineMs }
+    if (this.#mode === 'refusing' && this.#batches.idle) this.#openBatch('calls')
   }
 
   #send(): void {
-    const batch = this.#open
-    if (batch === undefined) return
-    this.#open = undefined
-    this.#unanswered.push(batch)
+    for (const batch of this.#batches.takeOpen()) this.#sendBatch(batch)
+  }
+
+  #sendBatch(batch: Batch): void {
+    const sent = this.#batches.number(batch)
     this.#deadlineTimer ??= setTimeout(() => this.#expire(), this.#ackTimeoutMs)
-    if (this.#mode === 'ready' || this.#mode === 'refusing') this.#postBatch(batch)
+    if (this.#mode === 'ready' || this.#mode === 'refusing') this.#postBatch(sent)
   }
 
   #post(message: ToAudit): void {
     this.#thread?.port.postMessage(message)
   }
 
-  #postBatch({ number, records, intents }: Batch): void {
+  #postBatch({ number, records, intents }: SentBatch): void {
     this.#post({ kind: 'append', batch: number, records, intents })
   }
 
   #expire(): void {
     this.#deadlineTimer = undefined
     const nowMs = this.#deps.nowMs()
-    const expired = this.#takeWhile((batch) => batch.deadlineMs <= nowMs)
+    const expired = this.#batches.takeWhile((batch) => batch.deadlineMs <= nowMs)
     if (expired.length > 0) {
       if (this.#mode === 'ready') this.#enter('refusing', `no acknowledgement within ${this.#ackTimeoutMs} ms`)
       this.#settle(expired, false)
     }
-    const oldest = this.#unanswered[0]
+    const oldest = this.#batches.unanswered[0]
     // A timer may come a little early against the other clock; one more millisecond keeps it from spinning.
     if (oldest !== undefined) this.#deadlineTimer = setTimeout(() => this.#expire(), oldest.deadlineMs - nowMs + 1)
-  }
-
-  #takeWhile(belongs: (batch: Batch) => boolean): readonly Batch[] {
-    const end = this.#unanswered.findIndex((batch) => !belongs(batch))
-    return this.#unanswered.splice(0, end === -1 ? this.#unanswered.length : end)
-  }
-
-  #takeNumber(number: number): readonly Batch[] {
-    const index = this.#unanswered.findIndex((batch) => batch.number === number)
-    return index === -1 ? [] : this.#unanswered.splice(index, 1)
   }
 
   /** Answers every listener even where one of them throws, which is a bug and surfaces when all have been called. */
   #settle(batches: readonly Batch[], durable: boolean): void {
     const errors: unknown[] = []
-    for (const { listeners } of batches) {
+    const answer = (listeners: readonly OnDurable[], kept: boolean) => {
       this.#waitingRecords -= listeners.length
       for (const onDurable of listeners) {
         try {
-          onDurable(durable)
+          onDurable(kept)
         } catch (error) {
           errors.push(error)
         }
       }
     }
+    for (const batch of batches) {
+      answer(batch.onRecords, durable || this.#spare(batch))
+      answer(batch.onIntents, durable)
+    }
     if (errors.length > 0) throw errors[0]
+  }
+
+  /** Calls whose entries the trail did not take are served from memory where the operator wants that; true when they are. */
+  #spare({ kind, records }: Batch): boolean {
+    if (kind !== 'calls' || this.#degraded === undefined || this.#mode === 'stopped') return false
+    for (const record of records) this.#degraded.keep(record, this.#trouble)
+    return true
   }
 
   #firstStart(): Promise<Result<void, string>> {
@@ -302,17 +367,14 @@ export class AuditMailbox {
       case 'start_failed':
         return this.#started?.(fail(message.reason))
       case 'acked':
-        this.#enter('ready')
-        this.#failedSpawns = 0
-        return this.#settle(
-          this.#takeWhile((batch) => batch.number <= message.batch),
-          true,
-        )
+        return this.#acked(message.batch)
       case 'refused':
-        this.#enter('refusing', message.reason)
-        return this.#settle(this.#takeNumber(message.batch), false)
+        return this.#refused(this.#batches.takeNumber(message.batch), message.reason)
       case 'observed':
         return this.#deps.observe(message.observation)
+      case 'status':
+        this.#status = message.status
+        return
       case 'stopped':
         return this.#onStopped?.()
       default:
@@ -320,11 +382,24 @@ export class AuditMailbox {
     }
   }
 
+  #acked(number: number): void {
+    const kept = this.#batches.takeWhile((batch) => batch.number <= number)
+    // A full buffer that takes an outcome is full all the same.
+    if (kept.length === 0 || kept.some(({ kind }) => kind === 'calls' || kind === 'waited')) this.#enter('ready')
+    this.#failedSpawns = 0
+    this.#settle(kept, true)
+  }
+
+  #refused(batches: readonly Batch[], reason: string): void {
+    if (batches.some(({ kind }) => kind !== 'intents')) this.#enter('refusing', reason)
+    this.#settle(batches, false)
+  }
+
   #onStarted(instance: string): void {
     this.#instance = instance
     clearTimeout(this.#thread?.startTimer)
     this.#enter('ready')
-    for (const batch of this.#unanswered) this.#postBatch(batch)
+    for (const batch of this.#batches.unanswered) this.#postBatch(batch)
     if (this.#stopping) this.#post({ kind: 'stop' })
     this.#started?.(ok(undefined))
   }
@@ -340,28 +415,10 @@ export class AuditMailbox {
     clearTimeout(thread.startTimer)
     this.#thread = undefined
     if (this.#started !== undefined) return this.#started(fail(`the audit thread could not start: ${death}`))
-    if (this.#stopping && this.#unanswered.length === 0) return this.#onStopped?.()
+    if (this.#stopping && this.#batches.unanswered.length === 0) return this.#onStopped?.()
     this.#enter('down', `the audit thread died: ${death}`)
     const backoffMs = Math.min(BACKOFF_MIN_MS * 2 ** (this.#failedSpawns - 1), BACKOFF_MAX_MS)
     this.#respawnTimer = setTimeout(() => this.#spawn(), this.#failedSpawns === 0 ? 0 : backoffMs)
     this.#failedSpawns += 1
   }
-}
-
-/** Ends a thread. One that hangs in a system call (a dead disk) ends when that returns, and is not waited for. */
-async function terminated(worker: Worker): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise((resolve) => {
-    timer = setTimeout(resolve, AUDIT_FLUSH_TIMEOUT_MS)
-  })
-  await Promise.race([worker.terminate(), patience])
-  clearTimeout(timer)
-}
-
-/**
- * Reading `process.stdout` puts a pipe or socket into non-blocking mode. The audit thread writes to the same descriptor
- * and must meet EAGAIN there, not a write that waits for a reader which may never read again.
- */
-function makeStdoutNonBlocking(): void {
-  if (!fstatSync(1).isFile()) void process.stdout
 }

@@ -1,4 +1,5 @@
-import type { AuditRecord, Effect, Operation, PlanSummary } from '../core/audit-entry.js'
+import type { ReportQuery } from '../audit/reports/report-query.js'
+import type { AuditRecord, Effect, Operation, PlanSummary, ResultKeys } from '../core/audit-entry.js'
 import type { Decision, ErrorCode, OutcomeCode } from '../core/errors.js'
 import type { Identity } from '../core/identity.js'
 import type { EngineName } from '../core/schema-model.js'
@@ -115,6 +116,8 @@ export interface IntentMessage {
   readonly operation: Operation
   readonly target: string
   readonly plan?: PlanSummary
+  /** The row that may be changed, where the call names it: an effect that stays unknown may be one on it. */
+  readonly resultKeys?: readonly ResultKeys[]
   /** At-most-once, when the caller asked for it. `planHash`: 64 hex digits over tool and plan. */
   readonly idempotency?: { readonly key: string; readonly planHash: string }
 }
@@ -137,6 +140,7 @@ export interface OutcomeMessage {
   readonly plan?: PlanSummary
   readonly rows?: number
   readonly affected?: number
+  readonly resultKeys?: readonly ResultKeys[]
   /** Keys of the rows a mutation touched, by agent name: for idempotent replays alone. */
   readonly keys?: readonly Readonly<Record<string, string>>[]
   readonly queueMs: number
@@ -203,12 +207,75 @@ export type FromConnector =
 
 export type ValueKeeping = 'full' | 'hash' | 'none'
 
+/** How the SQLite buffer keeps entries, and for how long. */
+export interface BufferSettings {
+  readonly path: string
+  readonly durability: 'full' | 'normal'
+  /** Entries younger than this stay, unless `bytesMax` needs the room and `onFull` is `prune`. */
+  readonly retainMs: number
+  /** What the entries may take on disk; absent: what the disk has. */
+  readonly bytesMax?: number
+  /** `prune`: the oldest entries that need not be shipped any more make room. `block`: nothing younger than `retainMs` is deleted. */
+  readonly onFull: 'prune' | 'block'
+}
+
+export interface AuditFileSettings {
+  /** Absolute. Rotated files stand beside it. */
+  readonly path: string
+  readonly bytesMax: number
+  /** Rotated files that are kept; the one being written is not counted. */
+  readonly filesMax: number
+}
+
+export type ShipFormat = 'json' | 'ndjson' | 'splunk_hec' | 'elastic_bulk'
+
+export interface ShipperSettings {
+  readonly url: string
+  /** A value, or the absolute path of a file that is read again for each connection and after a refusal. */
+  readonly headers: readonly (
+    | { readonly name: string; readonly value: string }
+    | { readonly name: string; readonly file: string }
+  )[]
+  readonly format: ShipFormat
+  readonly gzip: boolean
+  /** Entries in one batch at most. */
+  readonly batchMax: number
+  /** How long fewer than `batchMax` entries may wait. */
+  readonly intervalMs: number
+  readonly timeoutMs: number
+}
+
 export interface AuditSettings {
   readonly stdout: boolean
-  readonly buffer?: { readonly path: string; readonly durability: 'full' | 'normal' }
-  readonly values: { readonly filters: ValueKeeping; readonly writes: ValueKeeping }
+  readonly buffer?: BufferSettings
+  readonly file?: AuditFileSettings
+  /** Present with a buffer alone. */
+  readonly shipper?: ShipperSettings
+  /** `degrade`: calls that read are served while entries cannot be kept, and the trail says so afterwards. */
+  readonly onFailure: 'block' | 'degrade'
+  readonly values: {
+    readonly filters: ValueKeeping
+    readonly writes: ValueKeeping
+    readonly resultKeys: ValueKeeping
+  }
   /** Where the chain key lives; made (0600) when it does not exist. Without a buffer the key may be absent: one a process. */
   readonly chainKeyFile?: string
+}
+
+/** How the trail stands, for metrics and health. Sent when it changed, at most once a second. */
+export interface AuditStatus {
+  /** Entries in the buffer; 0 without one. */
+  readonly bufferEntries: number
+  /** Of `bytesMax`, or of what the disk could take, whichever is nearer to full: 0 to 1. 0 without a buffer. */
+  readonly fillRatio: number
+  /** Refusals of strangers hold as much of the buffer as they may: they are to be folded from the first on. */
+  readonly strangersFull: boolean
+  /** Age of the oldest entry that a shipper still has to deliver; 0 when there is none. */
+  readonly oldestUnshippedMs: number
+  /** Deliveries that failed since the audit thread started. */
+  readonly shipFailures: number
+  /** Sinks that write nothing at the moment, such as `stdout`, `file` or `shipper`. */
+  readonly failingSinks: readonly string[]
 }
 
 /** Front to audit worker. Batches are numbered from 1 without gaps. */
@@ -219,6 +286,8 @@ export type ToAudit =
       readonly records: readonly AuditRecord[]
       readonly intents: readonly AuditRecord[]
     }
+  /** Files that may have been moved away are to be opened by their path again. */
+  | { readonly kind: 'reopen' }
   | { readonly kind: 'stop' }
 
 /** Audit worker to front. `acked` is a high-water mark: every batch up to it is durable. */
@@ -228,4 +297,35 @@ export type FromAudit =
   | { readonly kind: 'acked'; readonly batch: number }
   | { readonly kind: 'refused'; readonly batch: number; readonly reason: string }
   | { readonly kind: 'observed'; readonly observation: Observation }
+  | { readonly kind: 'status'; readonly status: AuditStatus }
   | { readonly kind: 'stopped' }
+
+/** Which buffer the reports are of. */
+export interface ReportsSettings {
+  /** Absolute. */
+  readonly buffer: string
+  readonly chainKeyFile: string
+}
+
+/** Front to reports worker. */
+export type ToReports =
+  | { readonly kind: 'ask'; readonly requestId: number; readonly query: ReportQuery }
+  | { readonly kind: 'stop' }
+
+export interface MadeReportMessage {
+  readonly kind: 'made'
+  readonly requestId: number
+  readonly contentType: string
+  /** What a table has no place for, by name. */
+  readonly facts: readonly (readonly [name: string, value: string])[]
+  /** UTF-8. */
+  readonly body: Uint8Array
+}
+
+/** Reports worker to front. */
+export type FromReports =
+  | { readonly kind: 'started' }
+  | MadeReportMessage
+  /** `reason`: one sentence for the operator. */
+  | { readonly kind: 'not_made'; readonly requestId: number; readonly reason: string }
+  | { readonly kind: 'observed'; readonly observation: Observation }

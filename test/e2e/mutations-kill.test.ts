@@ -184,10 +184,10 @@ for (const target of WHOLE_PATH_TARGETS)
         `${replies.length} answered, ${committed.length} in the database, ${entries.length} entries, ${unknown.length} unknown (${there} of them took effect)`,
       )
       assert.deepEqual(
-        entries.map(({ seq }) => seq),
-        entries.map((_, i) => i + 1),
+        folder.trail().map(({ seq }) => seq),
+        folder.trail().map((_, i) => i + 1),
       )
-      assert.deepEqual(chainOf(folder.bufferFile), { lines: entries.length, faults: [] })
+      assert.deepEqual(chainOf(folder.bufferFile), { lines: folder.trail().length, faults: [] })
     })
 
     test('while the trail cannot take an intent, nothing reaches the database, and a crash then leaves nothing', async () => {

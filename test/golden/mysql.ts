@@ -167,7 +167,7 @@ export const MYSQL: Golden = {
     params: [{ type: 'integer', value: '11' }],
   },
   'search every op on tinyint': {
-    text: 'SELECT t.`c_tinyint` FROM `public`.`samples` AS t WHERE t.`c_tinyint` = ? AND t.`c_tinyint` <> ? AND t.`c_tinyint` IN (?) AND t.`c_tinyint` > ? AND t.`c_tinyint` >= ? AND t.`c_tinyint` < ? AND t.`c_tinyint` <= ? AND LOWER(CONVERT(t.`c_tinyint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_tinyint` IS NULL AND t.`c_tinyint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_tinyint`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_tinyint` = ? AND t.`c_tinyint` <> ? AND t.`c_tinyint` IN (?) AND t.`c_tinyint` > ? AND t.`c_tinyint` >= ? AND t.`c_tinyint` < ? AND t.`c_tinyint` <= ? AND LOWER(CONVERT(t.`c_tinyint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_tinyint` IS NULL AND t.`c_tinyint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -181,7 +181,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on utinyint': {
-    text: 'SELECT t.`c_utinyint` FROM `public`.`samples` AS t WHERE t.`c_utinyint` = ? AND t.`c_utinyint` <> ? AND t.`c_utinyint` IN (?) AND t.`c_utinyint` > ? AND t.`c_utinyint` >= ? AND t.`c_utinyint` < ? AND t.`c_utinyint` <= ? AND LOWER(CONVERT(t.`c_utinyint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_utinyint` IS NULL AND t.`c_utinyint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_utinyint`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_utinyint` = ? AND t.`c_utinyint` <> ? AND t.`c_utinyint` IN (?) AND t.`c_utinyint` > ? AND t.`c_utinyint` >= ? AND t.`c_utinyint` < ? AND t.`c_utinyint` <= ? AND LOWER(CONVERT(t.`c_utinyint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_utinyint` IS NULL AND t.`c_utinyint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -195,7 +195,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on smallint': {
-    text: 'SELECT t.`c_smallint` FROM `public`.`samples` AS t WHERE t.`c_smallint` = ? AND t.`c_smallint` <> ? AND t.`c_smallint` IN (?) AND t.`c_smallint` > ? AND t.`c_smallint` >= ? AND t.`c_smallint` < ? AND t.`c_smallint` <= ? AND LOWER(CONVERT(t.`c_smallint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_smallint` IS NULL AND t.`c_smallint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_smallint`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_smallint` = ? AND t.`c_smallint` <> ? AND t.`c_smallint` IN (?) AND t.`c_smallint` > ? AND t.`c_smallint` >= ? AND t.`c_smallint` < ? AND t.`c_smallint` <= ? AND LOWER(CONVERT(t.`c_smallint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_smallint` IS NULL AND t.`c_smallint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -209,7 +209,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on mediumint': {
-    text: 'SELECT t.`c_mediumint` FROM `public`.`samples` AS t WHERE t.`c_mediumint` = ? AND t.`c_mediumint` <> ? AND t.`c_mediumint` IN (?) AND t.`c_mediumint` > ? AND t.`c_mediumint` >= ? AND t.`c_mediumint` < ? AND t.`c_mediumint` <= ? AND LOWER(CONVERT(t.`c_mediumint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_mediumint` IS NULL AND t.`c_mediumint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_mediumint`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_mediumint` = ? AND t.`c_mediumint` <> ? AND t.`c_mediumint` IN (?) AND t.`c_mediumint` > ? AND t.`c_mediumint` >= ? AND t.`c_mediumint` < ? AND t.`c_mediumint` <= ? AND LOWER(CONVERT(t.`c_mediumint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_mediumint` IS NULL AND t.`c_mediumint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -223,7 +223,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on int': {
-    text: 'SELECT t.`c_int` FROM `public`.`samples` AS t WHERE t.`c_int` = ? AND t.`c_int` <> ? AND t.`c_int` IN (?) AND t.`c_int` > ? AND t.`c_int` >= ? AND t.`c_int` < ? AND t.`c_int` <= ? AND LOWER(CONVERT(t.`c_int` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_int` IS NULL AND t.`c_int` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_int`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_int` = ? AND t.`c_int` <> ? AND t.`c_int` IN (?) AND t.`c_int` > ? AND t.`c_int` >= ? AND t.`c_int` < ? AND t.`c_int` <= ? AND LOWER(CONVERT(t.`c_int` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_int` IS NULL AND t.`c_int` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -237,7 +237,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on uint': {
-    text: 'SELECT t.`c_uint` FROM `public`.`samples` AS t WHERE t.`c_uint` = ? AND t.`c_uint` <> ? AND t.`c_uint` IN (?) AND t.`c_uint` > ? AND t.`c_uint` >= ? AND t.`c_uint` < ? AND t.`c_uint` <= ? AND LOWER(CONVERT(t.`c_uint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_uint` IS NULL AND t.`c_uint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_uint`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_uint` = ? AND t.`c_uint` <> ? AND t.`c_uint` IN (?) AND t.`c_uint` > ? AND t.`c_uint` >= ? AND t.`c_uint` < ? AND t.`c_uint` <= ? AND LOWER(CONVERT(t.`c_uint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_uint` IS NULL AND t.`c_uint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -251,7 +251,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on year': {
-    text: 'SELECT t.`c_year` FROM `public`.`samples` AS t WHERE t.`c_year` = ? AND t.`c_year` <> ? AND t.`c_year` IN (?) AND t.`c_year` > ? AND t.`c_year` >= ? AND t.`c_year` < ? AND t.`c_year` <= ? AND LOWER(CONVERT(t.`c_year` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_year` IS NULL AND t.`c_year` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_year`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_year` = ? AND t.`c_year` <> ? AND t.`c_year` IN (?) AND t.`c_year` > ? AND t.`c_year` >= ? AND t.`c_year` < ? AND t.`c_year` <= ? AND LOWER(CONVERT(t.`c_year` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_year` IS NULL AND t.`c_year` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -265,7 +265,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on bits10': {
-    text: 'SELECT t.`c_bits10` + 0 FROM `public`.`samples` AS t WHERE t.`c_bits10` = ? AND t.`c_bits10` <> ? AND t.`c_bits10` IN (?) AND t.`c_bits10` > ? AND t.`c_bits10` >= ? AND t.`c_bits10` < ? AND t.`c_bits10` <= ? AND LOWER(CONVERT(t.`c_bits10` + 0 USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bits10` IS NULL AND t.`c_bits10` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_bits10` + 0, t.`id` FROM `public`.`samples` AS t WHERE t.`c_bits10` = ? AND t.`c_bits10` <> ? AND t.`c_bits10` IN (?) AND t.`c_bits10` > ? AND t.`c_bits10` >= ? AND t.`c_bits10` < ? AND t.`c_bits10` <= ? AND LOWER(CONVERT(t.`c_bits10` + 0 USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bits10` IS NULL AND t.`c_bits10` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -279,7 +279,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on bigint': {
-    text: 'SELECT t.`c_bigint` FROM `public`.`samples` AS t WHERE t.`c_bigint` = ? AND t.`c_bigint` <> ? AND t.`c_bigint` IN (?) AND t.`c_bigint` > ? AND t.`c_bigint` >= ? AND t.`c_bigint` < ? AND t.`c_bigint` <= ? AND LOWER(CONVERT(t.`c_bigint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bigint` IS NULL AND t.`c_bigint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_bigint`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_bigint` = ? AND t.`c_bigint` <> ? AND t.`c_bigint` IN (?) AND t.`c_bigint` > ? AND t.`c_bigint` >= ? AND t.`c_bigint` < ? AND t.`c_bigint` <= ? AND LOWER(CONVERT(t.`c_bigint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bigint` IS NULL AND t.`c_bigint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -293,7 +293,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on ubigint': {
-    text: 'SELECT t.`c_ubigint` FROM `public`.`samples` AS t WHERE t.`c_ubigint` = ? AND t.`c_ubigint` <> ? AND t.`c_ubigint` IN (?) AND t.`c_ubigint` > ? AND t.`c_ubigint` >= ? AND t.`c_ubigint` < ? AND t.`c_ubigint` <= ? AND LOWER(CONVERT(t.`c_ubigint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_ubigint` IS NULL AND t.`c_ubigint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_ubigint`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_ubigint` = ? AND t.`c_ubigint` <> ? AND t.`c_ubigint` IN (?) AND t.`c_ubigint` > ? AND t.`c_ubigint` >= ? AND t.`c_ubigint` < ? AND t.`c_ubigint` <= ? AND LOWER(CONVERT(t.`c_ubigint` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_ubigint` IS NULL AND t.`c_ubigint` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'unsigned', value: '18446744073709551615' },
       { type: 'unsigned', value: '18446744073709551615' },
@@ -307,7 +307,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on bits64': {
-    text: 'SELECT t.`c_bits64` + 0 FROM `public`.`samples` AS t WHERE t.`c_bits64` = ? AND t.`c_bits64` <> ? AND t.`c_bits64` IN (?) AND t.`c_bits64` > ? AND t.`c_bits64` >= ? AND t.`c_bits64` < ? AND t.`c_bits64` <= ? AND LOWER(CONVERT(t.`c_bits64` + 0 USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bits64` IS NULL AND t.`c_bits64` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_bits64` + 0, t.`id` FROM `public`.`samples` AS t WHERE t.`c_bits64` = ? AND t.`c_bits64` <> ? AND t.`c_bits64` IN (?) AND t.`c_bits64` > ? AND t.`c_bits64` >= ? AND t.`c_bits64` < ? AND t.`c_bits64` <= ? AND LOWER(CONVERT(t.`c_bits64` + 0 USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bits64` IS NULL AND t.`c_bits64` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'unsigned', value: '18446744073709551615' },
       { type: 'unsigned', value: '18446744073709551615' },
@@ -321,7 +321,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on decimal': {
-    text: 'SELECT t.`c_decimal` FROM `public`.`samples` AS t WHERE t.`c_decimal` = ? AND t.`c_decimal` <> ? AND t.`c_decimal` IN (?) AND t.`c_decimal` > ? AND t.`c_decimal` >= ? AND t.`c_decimal` < ? AND t.`c_decimal` <= ? AND LOWER(CONVERT(t.`c_decimal` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_decimal` IS NULL AND t.`c_decimal` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_decimal`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_decimal` = ? AND t.`c_decimal` <> ? AND t.`c_decimal` IN (?) AND t.`c_decimal` > ? AND t.`c_decimal` >= ? AND t.`c_decimal` < ? AND t.`c_decimal` <= ? AND LOWER(CONVERT(t.`c_decimal` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_decimal` IS NULL AND t.`c_decimal` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'decimal', value: '1.5' },
       { type: 'decimal', value: '1.5' },
@@ -335,7 +335,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on longDecimal': {
-    text: 'SELECT t.`c_longDecimal` FROM `public`.`samples` AS t WHERE t.`c_longDecimal` = ? AND t.`c_longDecimal` <> ? AND t.`c_longDecimal` IN (?) AND t.`c_longDecimal` > ? AND t.`c_longDecimal` >= ? AND t.`c_longDecimal` < ? AND t.`c_longDecimal` <= ? AND LOWER(CONVERT(t.`c_longDecimal` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_longDecimal` IS NULL AND t.`c_longDecimal` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_longDecimal`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_longDecimal` = ? AND t.`c_longDecimal` <> ? AND t.`c_longDecimal` IN (?) AND t.`c_longDecimal` > ? AND t.`c_longDecimal` >= ? AND t.`c_longDecimal` < ? AND t.`c_longDecimal` <= ? AND LOWER(CONVERT(t.`c_longDecimal` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_longDecimal` IS NULL AND t.`c_longDecimal` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'decimal', value: '1' },
       { type: 'decimal', value: '1' },
@@ -349,7 +349,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on float': {
-    text: 'SELECT t.`c_float` FROM `public`.`samples` AS t WHERE t.`c_float` = ? AND t.`c_float` <> ? AND t.`c_float` IN (?) AND t.`c_float` > ? AND t.`c_float` >= ? AND t.`c_float` < ? AND t.`c_float` <= ? AND LOWER(CONVERT(t.`c_float` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_float` IS NULL AND t.`c_float` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_float`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_float` = ? AND t.`c_float` <> ? AND t.`c_float` IN (?) AND t.`c_float` > ? AND t.`c_float` >= ? AND t.`c_float` < ? AND t.`c_float` <= ? AND LOWER(CONVERT(t.`c_float` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_float` IS NULL AND t.`c_float` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'float', value: '0.10000000149011612' },
       { type: 'float', value: '0.10000000149011612' },
@@ -363,7 +363,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on double': {
-    text: 'SELECT t.`c_double` FROM `public`.`samples` AS t WHERE t.`c_double` = ? AND t.`c_double` <> ? AND t.`c_double` IN (?) AND t.`c_double` > ? AND t.`c_double` >= ? AND t.`c_double` < ? AND t.`c_double` <= ? AND LOWER(CONVERT(t.`c_double` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_double` IS NULL AND t.`c_double` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_double`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_double` = ? AND t.`c_double` <> ? AND t.`c_double` IN (?) AND t.`c_double` > ? AND t.`c_double` >= ? AND t.`c_double` < ? AND t.`c_double` <= ? AND LOWER(CONVERT(t.`c_double` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_double` IS NULL AND t.`c_double` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'float', value: '0.1' },
       { type: 'float', value: '0.1' },
@@ -377,7 +377,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on flag': {
-    text: 'SELECT t.`c_flag` FROM `public`.`samples` AS t WHERE t.`c_flag` = ? AND t.`c_flag` <> ? AND t.`c_flag` IN (?) AND t.`c_flag` > ? AND t.`c_flag` >= ? AND t.`c_flag` < ? AND t.`c_flag` <= ? AND LOWER(CONVERT(t.`c_flag` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_flag` IS NULL AND t.`c_flag` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_flag`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_flag` = ? AND t.`c_flag` <> ? AND t.`c_flag` IN (?) AND t.`c_flag` > ? AND t.`c_flag` >= ? AND t.`c_flag` < ? AND t.`c_flag` <= ? AND LOWER(CONVERT(t.`c_flag` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_flag` IS NULL AND t.`c_flag` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '2' },
       { type: 'integer', value: '2' },
@@ -391,7 +391,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on bit': {
-    text: 'SELECT t.`c_bit` + 0 FROM `public`.`samples` AS t WHERE t.`c_bit` = ? AND t.`c_bit` <> ? AND t.`c_bit` IN (?) AND t.`c_bit` > ? AND t.`c_bit` >= ? AND t.`c_bit` < ? AND t.`c_bit` <= ? AND LOWER(CONVERT(t.`c_bit` + 0 USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bit` IS NULL AND t.`c_bit` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_bit` + 0, t.`id` FROM `public`.`samples` AS t WHERE t.`c_bit` = ? AND t.`c_bit` <> ? AND t.`c_bit` IN (?) AND t.`c_bit` > ? AND t.`c_bit` >= ? AND t.`c_bit` < ? AND t.`c_bit` <= ? AND LOWER(CONVERT(t.`c_bit` + 0 USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bit` IS NULL AND t.`c_bit` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'integer', value: '1' },
       { type: 'integer', value: '1' },
@@ -405,47 +405,47 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on exact': {
-    text: 'SELECT t.`c_exact` FROM `public`.`samples` AS t WHERE t.`c_exact` = ? AND t.`c_exact` <> ? AND t.`c_exact` IN (?) AND t.`c_exact` > ? AND t.`c_exact` >= ? AND t.`c_exact` < ? AND t.`c_exact` <= ? AND LOWER(CONVERT(t.`c_exact` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_exact` IS NULL AND t.`c_exact` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_exact`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_exact` = ? AND t.`c_exact` <> ? AND t.`c_exact` IN (?) AND t.`c_exact` > ? AND t.`c_exact` >= ? AND t.`c_exact` < ? AND t.`c_exact` <= ? AND LOWER(CONVERT(t.`c_exact` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_exact` IS NULL AND t.`c_exact` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', { type: 'integer', value: '11' }],
   },
   'search every op on binary': {
-    text: 'SELECT t.`c_binary` FROM `public`.`samples` AS t WHERE t.`c_binary` = ? AND t.`c_binary` <> ? AND t.`c_binary` IN (?) AND t.`c_binary` > ? AND t.`c_binary` >= ? AND t.`c_binary` < ? AND t.`c_binary` <= ? AND LOWER(CONVERT(t.`c_binary` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_binary` IS NULL AND t.`c_binary` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_binary`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_binary` = ? AND t.`c_binary` <> ? AND t.`c_binary` IN (?) AND t.`c_binary` > ? AND t.`c_binary` >= ? AND t.`c_binary` < ? AND t.`c_binary` <= ? AND LOWER(CONVERT(t.`c_binary` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_binary` IS NULL AND t.`c_binary` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['1', '1', '1', '1', '1', '1', '1', '1', { type: 'integer', value: '11' }],
   },
   'search every op on folded': {
-    text: 'SELECT t.`c_folded` FROM `public`.`samples` AS t WHERE t.`c_folded` = ? AND t.`c_folded` <> ? AND t.`c_folded` IN (?) AND t.`c_folded` > ? AND t.`c_folded` >= ? AND t.`c_folded` < ? AND t.`c_folded` <= ? AND t.`c_folded` LIKE ? AND t.`c_folded` IS NULL AND t.`c_folded` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_folded`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_folded` = ? AND t.`c_folded` <> ? AND t.`c_folded` IN (?) AND t.`c_folded` > ? AND t.`c_folded` >= ? AND t.`c_folded` < ? AND t.`c_folded` <= ? AND t.`c_folded` LIKE ? AND t.`c_folded` IS NULL AND t.`c_folded` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['1', '1', '1', '1', '1', '1', '1', '1', { type: 'integer', value: '11' }],
   },
   'search every op on fixed': {
-    text: 'SELECT t.`c_fixed` FROM `public`.`samples` AS t WHERE t.`c_fixed` = ? AND t.`c_fixed` <> ? AND t.`c_fixed` IN (?) AND t.`c_fixed` > ? AND t.`c_fixed` >= ? AND t.`c_fixed` < ? AND t.`c_fixed` <= ? AND LOWER(CONVERT(t.`c_fixed` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_fixed` IS NULL AND t.`c_fixed` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_fixed`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_fixed` = ? AND t.`c_fixed` <> ? AND t.`c_fixed` IN (?) AND t.`c_fixed` > ? AND t.`c_fixed` >= ? AND t.`c_fixed` < ? AND t.`c_fixed` <= ? AND LOWER(CONVERT(t.`c_fixed` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_fixed` IS NULL AND t.`c_fixed` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['1', '1', '1', '1', '1', '1', '1', '1', { type: 'integer', value: '11' }],
   },
   'search every op on latin1': {
-    text: 'SELECT t.`c_latin1` FROM `public`.`samples` AS t WHERE t.`c_latin1` = ? AND t.`c_latin1` <> ? AND t.`c_latin1` IN (?) AND t.`c_latin1` > ? AND t.`c_latin1` >= ? AND t.`c_latin1` < ? AND t.`c_latin1` <= ? AND t.`c_latin1` LIKE ? AND t.`c_latin1` IS NULL AND t.`c_latin1` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_latin1`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_latin1` = ? AND t.`c_latin1` <> ? AND t.`c_latin1` IN (?) AND t.`c_latin1` > ? AND t.`c_latin1` >= ? AND t.`c_latin1` < ? AND t.`c_latin1` <= ? AND t.`c_latin1` LIKE ? AND t.`c_latin1` IS NULL AND t.`c_latin1` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['€', '€', '€', '€', '€', '€', '€', '€', { type: 'integer', value: '11' }],
   },
   'search every op on ascii': {
-    text: 'SELECT t.`c_ascii` FROM `public`.`samples` AS t WHERE 1 = 0 AND t.`c_ascii` IS NOT NULL AND 1 = 0 AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin > ? AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin >= ? AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin < ? AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin <= ? AND LOWER(CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_ascii` IS NULL AND t.`c_ascii` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_ascii`, t.`id` FROM `public`.`samples` AS t WHERE 1 = 0 AND t.`c_ascii` IS NOT NULL AND 1 = 0 AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin > ? AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin >= ? AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin < ? AND CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin <= ? AND LOWER(CONVERT(t.`c_ascii` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_ascii` IS NULL AND t.`c_ascii` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['é', 'é', 'é', 'é', 'é', { type: 'integer', value: '11' }],
   },
   'search every op on bmp': {
-    text: 'SELECT t.`c_bmp` FROM `public`.`samples` AS t WHERE 1 = 0 AND t.`c_bmp` IS NOT NULL AND 1 = 0 AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin > ? AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin >= ? AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin < ? AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin <= ? AND LOWER(CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bmp` IS NULL AND t.`c_bmp` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_bmp`, t.`id` FROM `public`.`samples` AS t WHERE 1 = 0 AND t.`c_bmp` IS NOT NULL AND 1 = 0 AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin > ? AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin >= ? AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin < ? AND CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin <= ? AND LOWER(CONVERT(t.`c_bmp` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_bmp` IS NULL AND t.`c_bmp` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['😀', '😀', '😀', '😀', '😀', { type: 'integer', value: '11' }],
   },
   'search every op on greek': {
-    text: 'SELECT t.`c_greek` FROM `public`.`samples` AS t WHERE CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin = ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin <> ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin IN (?) AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin > ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin >= ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin < ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin <= ? AND LOWER(CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_greek` IS NULL AND t.`c_greek` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_greek`, t.`id` FROM `public`.`samples` AS t WHERE CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin = ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin <> ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin IN (?) AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin > ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin >= ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin < ? AND CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin <= ? AND LOWER(CONVERT(t.`c_greek` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_greek` IS NULL AND t.`c_greek` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['ά', 'ά', 'ά', 'ά', 'ά', 'ά', 'ά', 'ά', { type: 'integer', value: '11' }],
   },
   'search every op on longtext': {
-    text: 'SELECT LEFT(t.`c_longtext`, 4001) FROM `public`.`samples` AS t WHERE t.`c_longtext` = ? AND t.`c_longtext` <> ? AND t.`c_longtext` IN (?) AND t.`c_longtext` > ? AND t.`c_longtext` >= ? AND t.`c_longtext` < ? AND t.`c_longtext` <= ? AND t.`c_longtext` LIKE ? AND t.`c_longtext` IS NULL AND t.`c_longtext` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT LEFT(t.`c_longtext`, 4001), t.`id` FROM `public`.`samples` AS t WHERE t.`c_longtext` = ? AND t.`c_longtext` <> ? AND t.`c_longtext` IN (?) AND t.`c_longtext` > ? AND t.`c_longtext` >= ? AND t.`c_longtext` < ? AND t.`c_longtext` <= ? AND t.`c_longtext` LIKE ? AND t.`c_longtext` IS NULL AND t.`c_longtext` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['1', '1', '1', '1', '1', '1', '1', '1', { type: 'integer', value: '11' }],
   },
   'search every op on wide': {
-    text: 'SELECT LEFT(t.`c_wide`, 4001) FROM `public`.`samples` AS t WHERE t.`c_wide` = ? AND t.`c_wide` <> ? AND t.`c_wide` IN (?) AND t.`c_wide` > ? AND t.`c_wide` >= ? AND t.`c_wide` < ? AND t.`c_wide` <= ? AND LOWER(CONVERT(t.`c_wide` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_wide` IS NULL AND t.`c_wide` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT LEFT(t.`c_wide`, 4001), t.`id` FROM `public`.`samples` AS t WHERE t.`c_wide` = ? AND t.`c_wide` <> ? AND t.`c_wide` IN (?) AND t.`c_wide` > ? AND t.`c_wide` >= ? AND t.`c_wide` < ? AND t.`c_wide` <= ? AND LOWER(CONVERT(t.`c_wide` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_wide` IS NULL AND t.`c_wide` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['1', '1', '1', '1', '1', '1', '1', '1', { type: 'integer', value: '11' }],
   },
   'search every op on datetime': {
-    text: 'SELECT t.`c_datetime` FROM `public`.`samples` AS t WHERE t.`c_datetime` = ? AND t.`c_datetime` <> ? AND t.`c_datetime` IN (?) AND t.`c_datetime` > ? AND t.`c_datetime` >= ? AND t.`c_datetime` < ? AND t.`c_datetime` <= ? AND LOWER(CONVERT(t.`c_datetime` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime` <=> NULL AND t.`c_datetime` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_datetime`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_datetime` = ? AND t.`c_datetime` <> ? AND t.`c_datetime` IN (?) AND t.`c_datetime` > ? AND t.`c_datetime` >= ? AND t.`c_datetime` < ? AND t.`c_datetime` <= ? AND LOWER(CONVERT(t.`c_datetime` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime` <=> NULL AND t.`c_datetime` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-29 10:00:00.25',
       '2024-02-29 10:00:00.25',
@@ -459,7 +459,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on datetime0': {
-    text: 'SELECT t.`c_datetime0` FROM `public`.`samples` AS t WHERE t.`c_datetime0` = ? AND t.`c_datetime0` <> ? AND t.`c_datetime0` IN (?) AND t.`c_datetime0` > ? AND t.`c_datetime0` >= ? AND t.`c_datetime0` < ? AND t.`c_datetime0` <= ? AND LOWER(CONVERT(t.`c_datetime0` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime0` <=> NULL AND t.`c_datetime0` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_datetime0`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_datetime0` = ? AND t.`c_datetime0` <> ? AND t.`c_datetime0` IN (?) AND t.`c_datetime0` > ? AND t.`c_datetime0` >= ? AND t.`c_datetime0` < ? AND t.`c_datetime0` <= ? AND LOWER(CONVERT(t.`c_datetime0` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_datetime0` <=> NULL AND t.`c_datetime0` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-29 10:00:00',
       '2024-02-29 10:00:00',
@@ -473,7 +473,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on timestamp': {
-    text: 'SELECT t.`c_timestamp` FROM `public`.`samples` AS t WHERE t.`c_timestamp` = ? AND t.`c_timestamp` <> ? AND t.`c_timestamp` IN (?) AND t.`c_timestamp` > ? AND t.`c_timestamp` >= ? AND t.`c_timestamp` < ? AND t.`c_timestamp` <= ? AND LOWER(CONVERT(t.`c_timestamp` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_timestamp` <=> NULL AND t.`c_timestamp` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_timestamp`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_timestamp` = ? AND t.`c_timestamp` <> ? AND t.`c_timestamp` IN (?) AND t.`c_timestamp` > ? AND t.`c_timestamp` >= ? AND t.`c_timestamp` < ? AND t.`c_timestamp` <= ? AND LOWER(CONVERT(t.`c_timestamp` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_timestamp` <=> NULL AND t.`c_timestamp` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-28 22:30:00.5',
       '2024-02-28 22:30:00.5',
@@ -487,7 +487,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on date': {
-    text: 'SELECT t.`c_date` FROM `public`.`samples` AS t WHERE t.`c_date` = ? AND t.`c_date` <> ? AND t.`c_date` IN (?) AND t.`c_date` > ? AND t.`c_date` >= ? AND t.`c_date` < ? AND t.`c_date` <= ? AND LOWER(CONVERT(t.`c_date` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_date` <=> NULL AND t.`c_date` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_date`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_date` = ? AND t.`c_date` <> ? AND t.`c_date` IN (?) AND t.`c_date` > ? AND t.`c_date` >= ? AND t.`c_date` < ? AND t.`c_date` <= ? AND LOWER(CONVERT(t.`c_date` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_date` <=> NULL AND t.`c_date` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '2024-02-29',
       '2024-02-29',
@@ -501,7 +501,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on time': {
-    text: 'SELECT t.`c_time` FROM `public`.`samples` AS t WHERE t.`c_time` = ? AND t.`c_time` <> ? AND t.`c_time` IN (?) AND t.`c_time` > ? AND t.`c_time` >= ? AND t.`c_time` < ? AND t.`c_time` <= ? AND LOWER(CONVERT(t.`c_time` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_time` IS NULL AND t.`c_time` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_time`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_time` = ? AND t.`c_time` <> ? AND t.`c_time` IN (?) AND t.`c_time` > ? AND t.`c_time` >= ? AND t.`c_time` < ? AND t.`c_time` <= ? AND LOWER(CONVERT(t.`c_time` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_time` IS NULL AND t.`c_time` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '-100:00:01.5',
       '-100:00:01.5',
@@ -515,7 +515,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on uuid': {
-    text: 'SELECT t.`c_uuid` FROM `public`.`samples` AS t WHERE t.`c_uuid` = ? AND t.`c_uuid` <> ? AND t.`c_uuid` IN (?) AND t.`c_uuid` > ? AND t.`c_uuid` >= ? AND t.`c_uuid` < ? AND t.`c_uuid` <= ? AND LOWER(CONVERT(t.`c_uuid` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_uuid` IS NULL AND t.`c_uuid` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_uuid`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_uuid` = ? AND t.`c_uuid` <> ? AND t.`c_uuid` IN (?) AND t.`c_uuid` > ? AND t.`c_uuid` >= ? AND t.`c_uuid` < ? AND t.`c_uuid` <= ? AND LOWER(CONVERT(t.`c_uuid` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_uuid` IS NULL AND t.`c_uuid` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
       '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11',
@@ -529,7 +529,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on json': {
-    text: 'SELECT LEFT(t.`c_json`, 4001) FROM `public`.`samples` AS t WHERE CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) = CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) <> CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) IN (CAST(? AS BINARY)) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) > CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) >= CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) < CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) <= CAST(? AS BINARY) AND LOWER(CONVERT(t.`c_json` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_json` IS NULL AND t.`c_json` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT LEFT(t.`c_json`, 4001), t.`id` FROM `public`.`samples` AS t WHERE CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) = CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) <> CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) IN (CAST(? AS BINARY)) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) > CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) >= CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) < CAST(? AS BINARY) AND CAST(CONVERT(t.`c_json` USING utf8mb4) AS BINARY) <= CAST(? AS BINARY) AND LOWER(CONVERT(t.`c_json` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_json` IS NULL AND t.`c_json` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       '{"a":1}',
       '{"a":1}',
@@ -543,7 +543,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on varbinary': {
-    text: 'SELECT SUBSTRING(t.`c_varbinary`, 1, 4001) FROM `public`.`samples` AS t WHERE t.`c_varbinary` = ? AND t.`c_varbinary` <> ? AND t.`c_varbinary` IN (?) AND t.`c_varbinary` > ? AND t.`c_varbinary` >= ? AND t.`c_varbinary` < ? AND t.`c_varbinary` <= ? AND LOWER(CONVERT(t.`c_varbinary` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_varbinary` IS NULL AND t.`c_varbinary` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT SUBSTRING(t.`c_varbinary`, 1, 4001), t.`id` FROM `public`.`samples` AS t WHERE t.`c_varbinary` = ? AND t.`c_varbinary` <> ? AND t.`c_varbinary` IN (?) AND t.`c_varbinary` > ? AND t.`c_varbinary` >= ? AND t.`c_varbinary` < ? AND t.`c_varbinary` <= ? AND LOWER(CONVERT(t.`c_varbinary` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_varbinary` IS NULL AND t.`c_varbinary` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'bytes', value: 'AAH/' },
       { type: 'bytes', value: 'AAH/' },
@@ -557,7 +557,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on fixedBytes': {
-    text: 'SELECT SUBSTRING(t.`c_fixedBytes`, 1, 4001) FROM `public`.`samples` AS t WHERE t.`c_fixedBytes` = ? AND t.`c_fixedBytes` <> ? AND t.`c_fixedBytes` IN (?) AND t.`c_fixedBytes` > ? AND t.`c_fixedBytes` >= ? AND t.`c_fixedBytes` < ? AND t.`c_fixedBytes` <= ? AND LOWER(CONVERT(t.`c_fixedBytes` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_fixedBytes` IS NULL AND t.`c_fixedBytes` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT SUBSTRING(t.`c_fixedBytes`, 1, 4001), t.`id` FROM `public`.`samples` AS t WHERE t.`c_fixedBytes` = ? AND t.`c_fixedBytes` <> ? AND t.`c_fixedBytes` IN (?) AND t.`c_fixedBytes` > ? AND t.`c_fixedBytes` >= ? AND t.`c_fixedBytes` < ? AND t.`c_fixedBytes` <= ? AND LOWER(CONVERT(t.`c_fixedBytes` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_fixedBytes` IS NULL AND t.`c_fixedBytes` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'bytes', value: 'AAH/AA==' },
       { type: 'bytes', value: 'AAH/AA==' },
@@ -571,7 +571,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on blob': {
-    text: 'SELECT SUBSTRING(t.`c_blob`, 1, 4001) FROM `public`.`samples` AS t WHERE t.`c_blob` = ? AND t.`c_blob` <> ? AND t.`c_blob` IN (?) AND t.`c_blob` > ? AND t.`c_blob` >= ? AND t.`c_blob` < ? AND t.`c_blob` <= ? AND LOWER(CONVERT(t.`c_blob` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_blob` IS NULL AND t.`c_blob` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT SUBSTRING(t.`c_blob`, 1, 4001), t.`id` FROM `public`.`samples` AS t WHERE t.`c_blob` = ? AND t.`c_blob` <> ? AND t.`c_blob` IN (?) AND t.`c_blob` > ? AND t.`c_blob` >= ? AND t.`c_blob` < ? AND t.`c_blob` <= ? AND LOWER(CONVERT(t.`c_blob` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_blob` IS NULL AND t.`c_blob` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       { type: 'bytes', value: 'AAH/' },
       { type: 'bytes', value: 'AAH/' },
@@ -585,7 +585,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on mood': {
-    text: 'SELECT t.`c_mood` FROM `public`.`samples` AS t WHERE t.`c_mood` = ? AND t.`c_mood` <> ? AND t.`c_mood` IN (?) AND t.`c_mood` + 0 > ? AND t.`c_mood` + 0 >= ? AND t.`c_mood` + 0 < ? AND t.`c_mood` + 0 <= ? AND LOWER(CONVERT(t.`c_mood` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_mood` IS NULL AND t.`c_mood` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_mood`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_mood` = ? AND t.`c_mood` <> ? AND t.`c_mood` IN (?) AND t.`c_mood` + 0 > ? AND t.`c_mood` + 0 >= ? AND t.`c_mood` + 0 < ? AND t.`c_mood` + 0 <= ? AND LOWER(CONVERT(t.`c_mood` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_mood` IS NULL AND t.`c_mood` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       "it's",
       "it's",
@@ -599,15 +599,15 @@ export const MYSQL: Golden = {
     ],
   },
   'search every op on set': {
-    text: 'SELECT LEFT(t.`c_set`, 4001) FROM `public`.`samples` AS t WHERE t.`c_set` = ? AND t.`c_set` <> ? AND t.`c_set` IN (?) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) > CAST(? AS BINARY) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) >= CAST(? AS BINARY) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) < CAST(? AS BINARY) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) <= CAST(? AS BINARY) AND LOWER(CONVERT(t.`c_set` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_set` IS NULL AND t.`c_set` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT LEFT(t.`c_set`, 4001), t.`id` FROM `public`.`samples` AS t WHERE t.`c_set` = ? AND t.`c_set` <> ? AND t.`c_set` IN (?) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) > CAST(? AS BINARY) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) >= CAST(? AS BINARY) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) < CAST(? AS BINARY) AND CAST(CONVERT(t.`c_set` USING utf8mb4) AS BINARY) <= CAST(? AS BINARY) AND LOWER(CONVERT(t.`c_set` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_set` IS NULL AND t.`c_set` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['a,b', 'a,b', 'a,b', 'a,b', 'a,b', 'a,b', 'a,b', 'a,b', { type: 'integer', value: '11' }],
   },
   'search every op on inet6': {
-    text: 'SELECT t.`c_inet6` FROM `public`.`samples` AS t WHERE t.`c_inet6` = ? AND t.`c_inet6` <> ? AND t.`c_inet6` IN (?) AND t.`c_inet6` > ? AND t.`c_inet6` >= ? AND t.`c_inet6` < ? AND t.`c_inet6` <= ? AND LOWER(CONVERT(t.`c_inet6` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_inet6` IS NULL AND t.`c_inet6` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT t.`c_inet6`, t.`id` FROM `public`.`samples` AS t WHERE t.`c_inet6` = ? AND t.`c_inet6` <> ? AND t.`c_inet6` IN (?) AND t.`c_inet6` > ? AND t.`c_inet6` >= ? AND t.`c_inet6` < ? AND t.`c_inet6` <= ? AND LOWER(CONVERT(t.`c_inet6` USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_inet6` IS NULL AND t.`c_inet6` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: ['::1', '::1', '::1', '::1', '::1', '::1', '::1', '::1', { type: 'integer', value: '11' }],
   },
   'search every op on point': {
-    text: 'SELECT LEFT(ST_AsText(t.`c_point`), 4001) FROM `public`.`samples` AS t WHERE CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) <> CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) IN (CAST(? AS BINARY)) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) > CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) >= CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) < CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) <= CAST(? AS BINARY) AND LOWER(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_point` IS NULL AND t.`c_point` IS NOT NULL ORDER BY t.`id` LIMIT ?',
+    text: 'SELECT LEFT(ST_AsText(t.`c_point`), 4001), t.`id` FROM `public`.`samples` AS t WHERE CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) = CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) <> CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) IN (CAST(? AS BINARY)) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) > CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) >= CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) < CAST(? AS BINARY) AND CAST(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) AS BINARY) <= CAST(? AS BINARY) AND LOWER(CONVERT(ST_AsText(t.`c_point`) USING utf8mb4) COLLATE utf8mb4_bin) LIKE LOWER(? COLLATE utf8mb4_bin) AND t.`c_point` IS NULL AND t.`c_point` IS NOT NULL ORDER BY t.`id` LIMIT ?',
     params: [
       'POINT(1 2)',
       'POINT(1 2)',
@@ -621,14 +621,14 @@ export const MYSQL: Golden = {
     ],
   },
   'get by a composite key': {
-    text: 'SELECT LEFT(t.`note`, 4001), t.`quantity` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? LIMIT 1',
+    text: 'SELECT LEFT(t.`note`, 4001), t.`quantity`, t.`order_id`, t.`line` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? LIMIT 1',
     params: [
       { type: 'integer', value: '9' },
       { type: 'integer', value: '2' },
     ],
   },
   'get by a unique key': {
-    text: 'SELECT t.`email`, LEFT(t.`bio`, 4001) FROM `public`.`customers` AS t WHERE t.`email` = ? LIMIT 1',
+    text: 'SELECT t.`email`, LEFT(t.`bio`, 4001), t.`id` FROM `public`.`customers` AS t WHERE t.`email` = ? LIMIT 1',
     params: ['a@b.c'],
   },
   'get from a view by a key that may match several rows': {
@@ -636,15 +636,15 @@ export const MYSQL: Golden = {
     params: ['x'],
   },
   'search ordered by the caller': {
-    text: 'SELECT t.`name`, t.`bio` FROM `public`.`customers` AS t ORDER BY t.`created_at` IS NULL DESC, t.`created_at` DESC, t.`bio` IS NULL, t.`bio`, t.`id` LIMIT ?',
+    text: 'SELECT t.`name`, t.`bio`, t.`id` FROM `public`.`customers` AS t ORDER BY t.`created_at` IS NULL DESC, t.`created_at` DESC, t.`bio` IS NULL, t.`bio`, t.`id` LIMIT ?',
     params: [{ type: 'integer', value: '11' }],
   },
   'search ordered by a part of the tie-break': {
-    text: 'SELECT t.`name`, LEFT(t.`bio`, 4001) FROM `public`.`customers` AS t ORDER BY t.`id` DESC LIMIT ?',
+    text: 'SELECT t.`name`, LEFT(t.`bio`, 4001), t.`id` FROM `public`.`customers` AS t ORDER BY t.`id` DESC LIMIT ?',
     params: [{ type: 'integer', value: '11' }],
   },
   'search ordered twice by one column': {
-    text: 'SELECT t.`name`, LEFT(t.`bio`, 4001) FROM `public`.`customers` AS t ORDER BY t.`name`, t.`id` LIMIT ?',
+    text: 'SELECT t.`name`, LEFT(t.`bio`, 4001), t.`id` FROM `public`.`customers` AS t ORDER BY t.`name`, t.`id` LIMIT ?',
     params: [{ type: 'integer', value: '11' }],
   },
   'search whose primary key is hidden': {
@@ -660,7 +660,7 @@ export const MYSQL: Golden = {
     params: [{ type: 'integer', value: '11' }],
   },
   'search ordered over a composite key': {
-    text: 'SELECT LEFT(t.`note`, 4001) FROM `public`.`order_lines` AS t ORDER BY t.`line` DESC, t.`order_id` LIMIT ?',
+    text: 'SELECT LEFT(t.`note`, 4001), t.`order_id`, t.`line` FROM `public`.`order_lines` AS t ORDER BY t.`line` DESC, t.`order_id` LIMIT ?',
     params: [{ type: 'integer', value: '11' }],
   },
   'search over a view without a key': {
@@ -716,11 +716,11 @@ export const MYSQL: Golden = {
     params: ['x', { type: 'integer', value: '11' }],
   },
   'get with a parent': {
-    text: 'SELECT t.`quantity` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) LIMIT 1',
+    text: 'SELECT t.`quantity`, t.`order_id`, t.`line` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) LIMIT 1',
     params: [{ type: 'integer', value: '9' }, { type: 'integer', value: '2' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
   },
   'search with a parent': {
-    text: 'SELECT LEFT(t.`note`, 4001) FROM `public`.`order_lines` AS t WHERE t.`quantity` < ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) ORDER BY t.`order_id`, t.`line` LIMIT ?',
+    text: 'SELECT LEFT(t.`note`, 4001), t.`order_id`, t.`line` FROM `public`.`order_lines` AS t WHERE t.`quantity` < ? AND EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`order_id` AND p1.`tenant_id` = ?) ORDER BY t.`order_id`, t.`line` LIMIT ?',
     params: [{ type: 'integer', value: '9' }, '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', { type: 'integer', value: '11' }],
   },
   'aggregate with a parent': {
@@ -728,7 +728,7 @@ export const MYSQL: Golden = {
     params: ['7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', { type: 'integer', value: '11' }],
   },
   'get with parents of parents': {
-    text: 'SELECT t.`quantity` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) LIMIT 1',
+    text: 'SELECT t.`quantity`, t.`order_id`, t.`line` FROM `public`.`order_lines` AS t WHERE t.`order_id` = ? AND t.`line` = ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) LIMIT 1',
     params: [
       { type: 'integer', value: '9' },
       { type: 'integer', value: '2' },
@@ -738,7 +738,7 @@ export const MYSQL: Golden = {
     ],
   },
   'search with parents of parents': {
-    text: 'SELECT LEFT(t.`note`, 4001) FROM `public`.`order_lines` AS t WHERE t.`quantity` < ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) ORDER BY t.`order_id`, t.`line` LIMIT ?',
+    text: 'SELECT LEFT(t.`note`, 4001), t.`order_id`, t.`line` FROM `public`.`order_lines` AS t WHERE t.`quantity` < ? AND t.`quantity` > ? AND ((EXISTS (SELECT 1 FROM `public`.`customers` AS p1 WHERE p1.`id` = t.`line` AND p1.`balance` = t.`order_id` AND EXISTS (SELECT 1 FROM `public`.`flagged` AS p2 WHERE p2.`id` = p1.`balance` AND p2.`deleted` = ?) AND ((p1.`name` = ? AND EXISTS (SELECT 1 FROM `public`.`prices` AS p2 WHERE p2.`email` = p1.`email`)) OR (p1.`ssn` IS NULL)))) OR (t.`note` IS NULL)) ORDER BY t.`order_id`, t.`line` LIMIT ?',
     params: [
       { type: 'integer', value: '9' },
       { type: 'integer', value: '1' },

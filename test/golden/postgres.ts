@@ -161,147 +161,147 @@ export const POSTGRES: Golden = {
     params: ['11'],
   },
   'search every op on smallint': {
-    text: 'SELECT t."c_smallint" FROM "public"."samples" AS t WHERE t."c_smallint" = $1 AND t."c_smallint" <> $2 AND t."c_smallint" = ANY($3) AND t."c_smallint" > $4 AND t."c_smallint" >= $5 AND t."c_smallint" < $6 AND t."c_smallint" <= $7 AND t."c_smallint"::text ILIKE $8 AND t."c_smallint" IS NULL AND t."c_smallint" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_smallint", t."id" FROM "public"."samples" AS t WHERE t."c_smallint" = $1 AND t."c_smallint" <> $2 AND t."c_smallint" = ANY($3) AND t."c_smallint" > $4 AND t."c_smallint" >= $5 AND t."c_smallint" < $6 AND t."c_smallint" <= $7 AND t."c_smallint"::text ILIKE $8 AND t."c_smallint" IS NULL AND t."c_smallint" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on integer': {
-    text: 'SELECT t."c_integer" FROM "public"."samples" AS t WHERE t."c_integer" = $1 AND t."c_integer" <> $2 AND t."c_integer" = ANY($3) AND t."c_integer" > $4 AND t."c_integer" >= $5 AND t."c_integer" < $6 AND t."c_integer" <= $7 AND t."c_integer"::text ILIKE $8 AND t."c_integer" IS NULL AND t."c_integer" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_integer", t."id" FROM "public"."samples" AS t WHERE t."c_integer" = $1 AND t."c_integer" <> $2 AND t."c_integer" = ANY($3) AND t."c_integer" > $4 AND t."c_integer" >= $5 AND t."c_integer" < $6 AND t."c_integer" <= $7 AND t."c_integer"::text ILIKE $8 AND t."c_integer" IS NULL AND t."c_integer" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on bigint': {
-    text: 'SELECT t."c_bigint" FROM "public"."samples" AS t WHERE t."c_bigint" = $1 AND t."c_bigint" <> $2 AND t."c_bigint" = ANY($3) AND t."c_bigint" > $4 AND t."c_bigint" >= $5 AND t."c_bigint" < $6 AND t."c_bigint" <= $7 AND t."c_bigint"::text ILIKE $8 AND t."c_bigint" IS NULL AND t."c_bigint" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_bigint", t."id" FROM "public"."samples" AS t WHERE t."c_bigint" = $1 AND t."c_bigint" <> $2 AND t."c_bigint" = ANY($3) AND t."c_bigint" > $4 AND t."c_bigint" >= $5 AND t."c_bigint" < $6 AND t."c_bigint" <= $7 AND t."c_bigint"::text ILIKE $8 AND t."c_bigint" IS NULL AND t."c_bigint" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on decimal': {
-    text: 'SELECT t."c_decimal" FROM "public"."samples" AS t WHERE t."c_decimal" = $1 AND t."c_decimal" <> $2 AND t."c_decimal" = ANY($3) AND t."c_decimal" > $4 AND t."c_decimal" >= $5 AND t."c_decimal" < $6 AND t."c_decimal" <= $7 AND t."c_decimal"::text ILIKE $8 AND t."c_decimal" IS NULL AND t."c_decimal" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_decimal", t."id" FROM "public"."samples" AS t WHERE t."c_decimal" = $1 AND t."c_decimal" <> $2 AND t."c_decimal" = ANY($3) AND t."c_decimal" > $4 AND t."c_decimal" >= $5 AND t."c_decimal" < $6 AND t."c_decimal" <= $7 AND t."c_decimal"::text ILIKE $8 AND t."c_decimal" IS NULL AND t."c_decimal" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on float': {
-    text: 'SELECT t."c_float" FROM "public"."samples" AS t WHERE t."c_float" = $1 AND t."c_float" <> $2 AND t."c_float" = ANY($3) AND t."c_float" > $4 AND t."c_float" >= $5 AND t."c_float" < $6 AND t."c_float" <= $7 AND t."c_float"::text ILIKE $8 AND t."c_float" IS NULL AND t."c_float" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_float", t."id" FROM "public"."samples" AS t WHERE t."c_float" = $1 AND t."c_float" <> $2 AND t."c_float" = ANY($3) AND t."c_float" > $4 AND t."c_float" >= $5 AND t."c_float" < $6 AND t."c_float" <= $7 AND t."c_float"::text ILIKE $8 AND t."c_float" IS NULL AND t."c_float" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on real': {
-    text: 'SELECT t."c_real" FROM "public"."samples" AS t WHERE t."c_real" = $1 AND t."c_real" <> $2 AND t."c_real" = ANY($3) AND t."c_real" > $4 AND t."c_real" >= $5 AND t."c_real" < $6 AND t."c_real" <= $7 AND t."c_real"::text ILIKE $8 AND t."c_real" IS NULL AND t."c_real" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_real", t."id" FROM "public"."samples" AS t WHERE t."c_real" = $1 AND t."c_real" <> $2 AND t."c_real" = ANY($3) AND t."c_real" > $4 AND t."c_real" >= $5 AND t."c_real" < $6 AND t."c_real" <= $7 AND t."c_real"::text ILIKE $8 AND t."c_real" IS NULL AND t."c_real" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on text': {
-    text: 'SELECT left(t."c_text"::text, 4001) FROM "public"."samples" AS t WHERE t."c_text" = $1 AND t."c_text" <> $2 AND t."c_text" = ANY($3) AND t."c_text" > $4 AND t."c_text" >= $5 AND t."c_text" < $6 AND t."c_text" <= $7 AND t."c_text"::text ILIKE $8 AND t."c_text" IS NULL AND t."c_text" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_text"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_text" = $1 AND t."c_text" <> $2 AND t."c_text" = ANY($3) AND t."c_text" > $4 AND t."c_text" >= $5 AND t."c_text" < $6 AND t."c_text" <= $7 AND t."c_text"::text ILIKE $8 AND t."c_text" IS NULL AND t."c_text" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on varchar40': {
-    text: 'SELECT t."c_varchar40" FROM "public"."samples" AS t WHERE t."c_varchar40" = $1 AND t."c_varchar40" <> $2 AND t."c_varchar40" = ANY($3) AND t."c_varchar40" > $4 AND t."c_varchar40" >= $5 AND t."c_varchar40" < $6 AND t."c_varchar40" <= $7 AND t."c_varchar40"::text ILIKE $8 AND t."c_varchar40" IS NULL AND t."c_varchar40" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_varchar40", t."id" FROM "public"."samples" AS t WHERE t."c_varchar40" = $1 AND t."c_varchar40" <> $2 AND t."c_varchar40" = ANY($3) AND t."c_varchar40" > $4 AND t."c_varchar40" >= $5 AND t."c_varchar40" < $6 AND t."c_varchar40" <= $7 AND t."c_varchar40"::text ILIKE $8 AND t."c_varchar40" IS NULL AND t."c_varchar40" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on varchar9000': {
-    text: 'SELECT left(t."c_varchar9000"::text, 4001) FROM "public"."samples" AS t WHERE t."c_varchar9000" = $1 AND t."c_varchar9000" <> $2 AND t."c_varchar9000" = ANY($3) AND t."c_varchar9000" > $4 AND t."c_varchar9000" >= $5 AND t."c_varchar9000" < $6 AND t."c_varchar9000" <= $7 AND t."c_varchar9000"::text ILIKE $8 AND t."c_varchar9000" IS NULL AND t."c_varchar9000" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_varchar9000"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_varchar9000" = $1 AND t."c_varchar9000" <> $2 AND t."c_varchar9000" = ANY($3) AND t."c_varchar9000" > $4 AND t."c_varchar9000" >= $5 AND t."c_varchar9000" < $6 AND t."c_varchar9000" <= $7 AND t."c_varchar9000"::text ILIKE $8 AND t."c_varchar9000" IS NULL AND t."c_varchar9000" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on char5': {
-    text: 'SELECT t."c_char5" FROM "public"."samples" AS t WHERE t."c_char5" = $1 AND t."c_char5" <> $2 AND t."c_char5" = ANY($3) AND t."c_char5" > $4 AND t."c_char5" >= $5 AND t."c_char5" < $6 AND t."c_char5" <= $7 AND t."c_char5"::text ILIKE $8 AND t."c_char5" IS NULL AND t."c_char5" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_char5", t."id" FROM "public"."samples" AS t WHERE t."c_char5" = $1 AND t."c_char5" <> $2 AND t."c_char5" = ANY($3) AND t."c_char5" > $4 AND t."c_char5" >= $5 AND t."c_char5" < $6 AND t."c_char5" <= $7 AND t."c_char5"::text ILIKE $8 AND t."c_char5" IS NULL AND t."c_char5" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on name': {
-    text: 'SELECT t."c_name" FROM "public"."samples" AS t WHERE t."c_name" = $1::text AND t."c_name" <> $2::text AND t."c_name" = ANY($3::text[]) AND t."c_name" > $4::text AND t."c_name" >= $5::text AND t."c_name" < $6::text AND t."c_name" <= $7::text AND t."c_name"::text ILIKE $8 AND t."c_name" IS NULL AND t."c_name" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_name", t."id" FROM "public"."samples" AS t WHERE t."c_name" = $1::text AND t."c_name" <> $2::text AND t."c_name" = ANY($3::text[]) AND t."c_name" > $4::text AND t."c_name" >= $5::text AND t."c_name" < $6::text AND t."c_name" <= $7::text AND t."c_name"::text ILIKE $8 AND t."c_name" IS NULL AND t."c_name" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on citext': {
-    text: 'SELECT left(t."c_citext"::text, 4001) FROM "public"."samples" AS t WHERE t."c_citext" OPERATOR("extensions".=) $1 AND t."c_citext" OPERATOR("extensions".<>) $2 AND t."c_citext" OPERATOR("extensions".=) ANY($3) AND t."c_citext" OPERATOR("extensions".>) $4 AND t."c_citext" OPERATOR("extensions".>=) $5 AND t."c_citext" OPERATOR("extensions".<) $6 AND t."c_citext" OPERATOR("extensions".<=) $7 AND t."c_citext"::text ILIKE $8 AND t."c_citext" IS NULL AND t."c_citext" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_citext"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_citext" OPERATOR("extensions".=) $1 AND t."c_citext" OPERATOR("extensions".<>) $2 AND t."c_citext" OPERATOR("extensions".=) ANY($3) AND t."c_citext" OPERATOR("extensions".>) $4 AND t."c_citext" OPERATOR("extensions".>=) $5 AND t."c_citext" OPERATOR("extensions".<) $6 AND t."c_citext" OPERATOR("extensions".<=) $7 AND t."c_citext"::text ILIKE $8 AND t."c_citext" IS NULL AND t."c_citext" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on boolean': {
-    text: 'SELECT t."c_boolean" FROM "public"."samples" AS t WHERE t."c_boolean" = $1 AND t."c_boolean" <> $2 AND t."c_boolean" = ANY($3) AND t."c_boolean" > $4 AND t."c_boolean" >= $5 AND t."c_boolean" < $6 AND t."c_boolean" <= $7 AND t."c_boolean"::text ILIKE $8 AND t."c_boolean" IS NULL AND t."c_boolean" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_boolean", t."id" FROM "public"."samples" AS t WHERE t."c_boolean" = $1 AND t."c_boolean" <> $2 AND t."c_boolean" = ANY($3) AND t."c_boolean" > $4 AND t."c_boolean" >= $5 AND t."c_boolean" < $6 AND t."c_boolean" <= $7 AND t."c_boolean"::text ILIKE $8 AND t."c_boolean" IS NULL AND t."c_boolean" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['true', 'true', ['true'], 'true', 'true', 'true', 'true', 'true', '11'],
   },
   'search every op on timestamptz': {
-    text: 'SELECT t."c_timestamptz" FROM "public"."samples" AS t WHERE t."c_timestamptz" = $1 AND t."c_timestamptz" <> $2 AND t."c_timestamptz" = ANY($3) AND t."c_timestamptz" > $4 AND t."c_timestamptz" >= $5 AND t."c_timestamptz" < $6 AND t."c_timestamptz" <= $7 AND t."c_timestamptz"::text ILIKE $8 AND t."c_timestamptz" IS NULL AND t."c_timestamptz" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_timestamptz", t."id" FROM "public"."samples" AS t WHERE t."c_timestamptz" = $1 AND t."c_timestamptz" <> $2 AND t."c_timestamptz" = ANY($3) AND t."c_timestamptz" > $4 AND t."c_timestamptz" >= $5 AND t."c_timestamptz" < $6 AND t."c_timestamptz" <= $7 AND t."c_timestamptz"::text ILIKE $8 AND t."c_timestamptz" IS NULL AND t."c_timestamptz" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on timestamp': {
-    text: 'SELECT t."c_timestamp" FROM "public"."samples" AS t WHERE t."c_timestamp" = $1 AND t."c_timestamp" <> $2 AND t."c_timestamp" = ANY($3) AND t."c_timestamp" > $4 AND t."c_timestamp" >= $5 AND t."c_timestamp" < $6 AND t."c_timestamp" <= $7 AND t."c_timestamp"::text ILIKE $8 AND t."c_timestamp" IS NULL AND t."c_timestamp" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_timestamp", t."id" FROM "public"."samples" AS t WHERE t."c_timestamp" = $1 AND t."c_timestamp" <> $2 AND t."c_timestamp" = ANY($3) AND t."c_timestamp" > $4 AND t."c_timestamp" >= $5 AND t."c_timestamp" < $6 AND t."c_timestamp" <= $7 AND t."c_timestamp"::text ILIKE $8 AND t."c_timestamp" IS NULL AND t."c_timestamp" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on date': {
-    text: 'SELECT t."c_date" FROM "public"."samples" AS t WHERE t."c_date" = $1 AND t."c_date" <> $2 AND t."c_date" = ANY($3) AND t."c_date" > $4 AND t."c_date" >= $5 AND t."c_date" < $6 AND t."c_date" <= $7 AND t."c_date"::text ILIKE $8 AND t."c_date" IS NULL AND t."c_date" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_date", t."id" FROM "public"."samples" AS t WHERE t."c_date" = $1 AND t."c_date" <> $2 AND t."c_date" = ANY($3) AND t."c_date" > $4 AND t."c_date" >= $5 AND t."c_date" < $6 AND t."c_date" <= $7 AND t."c_date"::text ILIKE $8 AND t."c_date" IS NULL AND t."c_date" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on time': {
-    text: 'SELECT t."c_time" FROM "public"."samples" AS t WHERE t."c_time" = $1 AND t."c_time" <> $2 AND t."c_time" = ANY($3) AND t."c_time" > $4 AND t."c_time" >= $5 AND t."c_time" < $6 AND t."c_time" <= $7 AND t."c_time"::text ILIKE $8 AND t."c_time" IS NULL AND t."c_time" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_time", t."id" FROM "public"."samples" AS t WHERE t."c_time" = $1 AND t."c_time" <> $2 AND t."c_time" = ANY($3) AND t."c_time" > $4 AND t."c_time" >= $5 AND t."c_time" < $6 AND t."c_time" <= $7 AND t."c_time"::text ILIKE $8 AND t."c_time" IS NULL AND t."c_time" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on timetz': {
-    text: 'SELECT t."c_timetz" FROM "public"."samples" AS t WHERE t."c_timetz" = $1 AND t."c_timetz" <> $2 AND t."c_timetz" = ANY($3) AND t."c_timetz" > $4 AND t."c_timetz" >= $5 AND t."c_timetz" < $6 AND t."c_timetz" <= $7 AND t."c_timetz"::text ILIKE $8 AND t."c_timetz" IS NULL AND t."c_timetz" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_timetz", t."id" FROM "public"."samples" AS t WHERE t."c_timetz" = $1 AND t."c_timetz" <> $2 AND t."c_timetz" = ANY($3) AND t."c_timetz" > $4 AND t."c_timetz" >= $5 AND t."c_timetz" < $6 AND t."c_timetz" <= $7 AND t."c_timetz"::text ILIKE $8 AND t."c_timetz" IS NULL AND t."c_timetz" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on interval': {
-    text: 'SELECT t."c_interval" FROM "public"."samples" AS t WHERE t."c_interval" = $1 AND t."c_interval" <> $2 AND t."c_interval" = ANY($3) AND t."c_interval" > $4 AND t."c_interval" >= $5 AND t."c_interval" < $6 AND t."c_interval" <= $7 AND t."c_interval"::text ILIKE $8 AND t."c_interval" IS NULL AND t."c_interval" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_interval", t."id" FROM "public"."samples" AS t WHERE t."c_interval" = $1 AND t."c_interval" <> $2 AND t."c_interval" = ANY($3) AND t."c_interval" > $4 AND t."c_interval" >= $5 AND t."c_interval" < $6 AND t."c_interval" <= $7 AND t."c_interval"::text ILIKE $8 AND t."c_interval" IS NULL AND t."c_interval" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on uuid': {
-    text: 'SELECT t."c_uuid" FROM "public"."samples" AS t WHERE t."c_uuid" = $1 AND t."c_uuid" <> $2 AND t."c_uuid" = ANY($3) AND t."c_uuid" > $4 AND t."c_uuid" >= $5 AND t."c_uuid" < $6 AND t."c_uuid" <= $7 AND t."c_uuid"::text ILIKE $8 AND t."c_uuid" IS NULL AND t."c_uuid" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_uuid", t."id" FROM "public"."samples" AS t WHERE t."c_uuid" = $1 AND t."c_uuid" <> $2 AND t."c_uuid" = ANY($3) AND t."c_uuid" > $4 AND t."c_uuid" >= $5 AND t."c_uuid" < $6 AND t."c_uuid" <= $7 AND t."c_uuid"::text ILIKE $8 AND t."c_uuid" IS NULL AND t."c_uuid" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on json': {
-    text: 'SELECT left(t."c_json"::text, 4001) FROM "public"."samples" AS t WHERE t."c_json"::text = $1 AND t."c_json"::text <> $2 AND t."c_json"::text = ANY($3) AND t."c_json"::text > $4 AND t."c_json"::text >= $5 AND t."c_json"::text < $6 AND t."c_json"::text <= $7 AND t."c_json"::text ILIKE $8 AND t."c_json" IS NULL AND t."c_json" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_json"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_json"::text = $1 AND t."c_json"::text <> $2 AND t."c_json"::text = ANY($3) AND t."c_json"::text > $4 AND t."c_json"::text >= $5 AND t."c_json"::text < $6 AND t."c_json"::text <= $7 AND t."c_json"::text ILIKE $8 AND t."c_json" IS NULL AND t."c_json" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on jsonb': {
-    text: 'SELECT left(t."c_jsonb"::text, 4001) FROM "public"."samples" AS t WHERE t."c_jsonb" = $1 AND t."c_jsonb" <> $2 AND t."c_jsonb" = ANY($3) AND t."c_jsonb" > $4 AND t."c_jsonb" >= $5 AND t."c_jsonb" < $6 AND t."c_jsonb" <= $7 AND t."c_jsonb"::text ILIKE $8 AND t."c_jsonb" IS NULL AND t."c_jsonb" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_jsonb"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_jsonb" = $1 AND t."c_jsonb" <> $2 AND t."c_jsonb" = ANY($3) AND t."c_jsonb" > $4 AND t."c_jsonb" >= $5 AND t."c_jsonb" < $6 AND t."c_jsonb" <= $7 AND t."c_jsonb"::text ILIKE $8 AND t."c_jsonb" IS NULL AND t."c_jsonb" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on bytes': {
-    text: 'SELECT substring(t."c_bytes", 1, 4001) FROM "public"."samples" AS t WHERE t."c_bytes" = $1 AND t."c_bytes" <> $2 AND t."c_bytes" = ANY($3) AND t."c_bytes" > $4 AND t."c_bytes" >= $5 AND t."c_bytes" < $6 AND t."c_bytes" <= $7 AND t."c_bytes"::text ILIKE $8 AND t."c_bytes" IS NULL AND t."c_bytes" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT substring(t."c_bytes", 1, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_bytes" = $1 AND t."c_bytes" <> $2 AND t."c_bytes" = ANY($3) AND t."c_bytes" > $4 AND t."c_bytes" >= $5 AND t."c_bytes" < $6 AND t."c_bytes" <= $7 AND t."c_bytes"::text ILIKE $8 AND t."c_bytes" IS NULL AND t."c_bytes" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['\\x0001ff', '\\x0001ff', ['\\x0001ff'], '\\x0001ff', '\\x0001ff', '\\x0001ff', '\\x0001ff', 'AAH/', '11'],
   },
   'search every op on mood': {
-    text: 'SELECT t."c_mood" FROM "public"."samples" AS t WHERE t."c_mood" = $1 AND t."c_mood" <> $2 AND t."c_mood" = ANY($3) AND t."c_mood" > $4 AND t."c_mood" >= $5 AND t."c_mood" < $6 AND t."c_mood" <= $7 AND t."c_mood"::text ILIKE $8 AND t."c_mood" IS NULL AND t."c_mood" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_mood", t."id" FROM "public"."samples" AS t WHERE t."c_mood" = $1 AND t."c_mood" <> $2 AND t."c_mood" = ANY($3) AND t."c_mood" > $4 AND t."c_mood" >= $5 AND t."c_mood" < $6 AND t."c_mood" <= $7 AND t."c_mood"::text ILIKE $8 AND t."c_mood" IS NULL AND t."c_mood" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on moodDomain': {
-    text: 'SELECT t."c_moodDomain" FROM "public"."samples" AS t WHERE coalesce(t."c_moodDomain", NULL) = $1 AND coalesce(t."c_moodDomain", NULL) <> $2 AND coalesce(t."c_moodDomain", NULL) = ANY($3) AND coalesce(t."c_moodDomain", NULL) > $4 AND coalesce(t."c_moodDomain", NULL) >= $5 AND coalesce(t."c_moodDomain", NULL) < $6 AND coalesce(t."c_moodDomain", NULL) <= $7 AND t."c_moodDomain"::text ILIKE $8 AND t."c_moodDomain" IS NULL AND t."c_moodDomain" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_moodDomain", t."id" FROM "public"."samples" AS t WHERE coalesce(t."c_moodDomain", NULL) = $1 AND coalesce(t."c_moodDomain", NULL) <> $2 AND coalesce(t."c_moodDomain", NULL) = ANY($3) AND coalesce(t."c_moodDomain", NULL) > $4 AND coalesce(t."c_moodDomain", NULL) >= $5 AND coalesce(t."c_moodDomain", NULL) < $6 AND coalesce(t."c_moodDomain", NULL) <= $7 AND t."c_moodDomain"::text ILIKE $8 AND t."c_moodDomain" IS NULL AND t."c_moodDomain" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on textDomain': {
-    text: 'SELECT left(t."c_textDomain"::text, 4001) FROM "public"."samples" AS t WHERE t."c_textDomain" = $1 AND t."c_textDomain" <> $2 AND t."c_textDomain" = ANY($3) AND t."c_textDomain" > $4 AND t."c_textDomain" >= $5 AND t."c_textDomain" < $6 AND t."c_textDomain" <= $7 AND t."c_textDomain"::text ILIKE $8 AND t."c_textDomain" IS NULL AND t."c_textDomain" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_textDomain"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_textDomain" = $1 AND t."c_textDomain" <> $2 AND t."c_textDomain" = ANY($3) AND t."c_textDomain" > $4 AND t."c_textDomain" >= $5 AND t."c_textDomain" < $6 AND t."c_textDomain" <= $7 AND t."c_textDomain"::text ILIKE $8 AND t."c_textDomain" IS NULL AND t."c_textDomain" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on integers': {
-    text: 'SELECT left(t."c_integers"::text, 4001) FROM "public"."samples" AS t WHERE t."c_integers"::text = $1 AND t."c_integers"::text <> $2 AND t."c_integers"::text = ANY($3) AND t."c_integers"::text > $4 AND t."c_integers"::text >= $5 AND t."c_integers"::text < $6 AND t."c_integers"::text <= $7 AND t."c_integers"::text ILIKE $8 AND t."c_integers" IS NULL AND t."c_integers" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_integers"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_integers"::text = $1 AND t."c_integers"::text <> $2 AND t."c_integers"::text = ANY($3) AND t."c_integers"::text > $4 AND t."c_integers"::text >= $5 AND t."c_integers"::text < $6 AND t."c_integers"::text <= $7 AND t."c_integers"::text ILIKE $8 AND t."c_integers" IS NULL AND t."c_integers" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on texts': {
-    text: 'SELECT left(t."c_texts"::text, 4001) FROM "public"."samples" AS t WHERE t."c_texts"::text = $1 AND t."c_texts"::text <> $2 AND t."c_texts"::text = ANY($3) AND t."c_texts"::text > $4 AND t."c_texts"::text >= $5 AND t."c_texts"::text < $6 AND t."c_texts"::text <= $7 AND t."c_texts"::text ILIKE $8 AND t."c_texts" IS NULL AND t."c_texts" IS NOT NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_texts"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_texts"::text = $1 AND t."c_texts"::text <> $2 AND t."c_texts"::text = ANY($3) AND t."c_texts"::text > $4 AND t."c_texts"::text >= $5 AND t."c_texts"::text < $6 AND t."c_texts"::text <= $7 AND t."c_texts"::text ILIKE $8 AND t."c_texts" IS NULL AND t."c_texts" IS NOT NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on inet': {
-    text: 'SELECT t."c_inet" FROM "public"."samples" AS t WHERE t."c_inet" = $1 AND t."c_inet" <> $2 AND t."c_inet" = ANY($3) AND t."c_inet" > $4 AND t."c_inet" >= $5 AND t."c_inet" < $6 AND t."c_inet" <= $7 AND t."c_inet"::text ILIKE $8 AND t."c_inet" IS NOT DISTINCT FROM NULL AND t."c_inet" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_inet", t."id" FROM "public"."samples" AS t WHERE t."c_inet" = $1 AND t."c_inet" <> $2 AND t."c_inet" = ANY($3) AND t."c_inet" > $4 AND t."c_inet" >= $5 AND t."c_inet" < $6 AND t."c_inet" <= $7 AND t."c_inet"::text ILIKE $8 AND t."c_inet" IS NOT DISTINCT FROM NULL AND t."c_inet" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on regclass': {
-    text: 'SELECT left(t."c_regclass"::text, 4001) FROM "public"."samples" AS t WHERE t."c_regclass"::text = $1 AND t."c_regclass"::text <> $2 AND t."c_regclass"::text = ANY($3) AND t."c_regclass"::text > $4 AND t."c_regclass"::text >= $5 AND t."c_regclass"::text < $6 AND t."c_regclass"::text <= $7 AND t."c_regclass"::text ILIKE $8 AND t."c_regclass" IS NOT DISTINCT FROM NULL AND t."c_regclass" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_regclass"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_regclass"::text = $1 AND t."c_regclass"::text <> $2 AND t."c_regclass"::text = ANY($3) AND t."c_regclass"::text > $4 AND t."c_regclass"::text >= $5 AND t."c_regclass"::text < $6 AND t."c_regclass"::text <= $7 AND t."c_regclass"::text ILIKE $8 AND t."c_regclass" IS NOT DISTINCT FROM NULL AND t."c_regclass" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on periodDomain': {
-    text: 'SELECT left(t."c_periodDomain"::text, 4001) FROM "public"."samples" AS t WHERE coalesce(t."c_periodDomain", NULL) = $1 AND coalesce(t."c_periodDomain", NULL) <> $2 AND coalesce(t."c_periodDomain", NULL) = ANY($3) AND coalesce(t."c_periodDomain", NULL) > $4 AND coalesce(t."c_periodDomain", NULL) >= $5 AND coalesce(t."c_periodDomain", NULL) < $6 AND coalesce(t."c_periodDomain", NULL) <= $7 AND t."c_periodDomain"::text ILIKE $8 AND t."c_periodDomain" IS NOT DISTINCT FROM NULL AND t."c_periodDomain" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_periodDomain"::text, 4001), t."id" FROM "public"."samples" AS t WHERE coalesce(t."c_periodDomain", NULL) = $1 AND coalesce(t."c_periodDomain", NULL) <> $2 AND coalesce(t."c_periodDomain", NULL) = ANY($3) AND coalesce(t."c_periodDomain", NULL) > $4 AND coalesce(t."c_periodDomain", NULL) >= $5 AND coalesce(t."c_periodDomain", NULL) < $6 AND coalesce(t."c_periodDomain", NULL) <= $7 AND t."c_periodDomain"::text ILIKE $8 AND t."c_periodDomain" IS NOT DISTINCT FROM NULL AND t."c_periodDomain" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on xml': {
-    text: 'SELECT left(t."c_xml"::text, 4001) FROM "public"."samples" AS t WHERE t."c_xml"::text = $1 AND t."c_xml"::text <> $2 AND t."c_xml"::text = ANY($3) AND t."c_xml"::text > $4 AND t."c_xml"::text >= $5 AND t."c_xml"::text < $6 AND t."c_xml"::text <= $7 AND t."c_xml"::text ILIKE $8 AND t."c_xml" IS NOT DISTINCT FROM NULL AND t."c_xml" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_xml"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_xml"::text = $1 AND t."c_xml"::text <> $2 AND t."c_xml"::text = ANY($3) AND t."c_xml"::text > $4 AND t."c_xml"::text >= $5 AND t."c_xml"::text < $6 AND t."c_xml"::text <= $7 AND t."c_xml"::text ILIKE $8 AND t."c_xml" IS NOT DISTINCT FROM NULL AND t."c_xml" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on tsvector': {
-    text: 'SELECT left(t."c_tsvector"::text, 4001) FROM "public"."samples" AS t WHERE t."c_tsvector" = $1 AND t."c_tsvector" <> $2 AND t."c_tsvector" = ANY($3) AND t."c_tsvector" > $4 AND t."c_tsvector" >= $5 AND t."c_tsvector" < $6 AND t."c_tsvector" <= $7 AND t."c_tsvector"::text ILIKE $8 AND t."c_tsvector" IS NOT DISTINCT FROM NULL AND t."c_tsvector" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT left(t."c_tsvector"::text, 4001), t."id" FROM "public"."samples" AS t WHERE t."c_tsvector" = $1 AND t."c_tsvector" <> $2 AND t."c_tsvector" = ANY($3) AND t."c_tsvector" > $4 AND t."c_tsvector" >= $5 AND t."c_tsvector" < $6 AND t."c_tsvector" <= $7 AND t."c_tsvector"::text ILIKE $8 AND t."c_tsvector" IS NOT DISTINCT FROM NULL AND t."c_tsvector" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'search every op on point': {
-    text: 'SELECT t."c_point" FROM "public"."samples" AS t WHERE t."c_point"::text = $1 AND t."c_point"::text <> $2 AND t."c_point"::text = ANY($3) AND t."c_point"::text > $4 AND t."c_point"::text >= $5 AND t."c_point"::text < $6 AND t."c_point"::text <= $7 AND t."c_point"::text ILIKE $8 AND t."c_point" IS NOT DISTINCT FROM NULL AND t."c_point" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
+    text: 'SELECT t."c_point", t."id" FROM "public"."samples" AS t WHERE t."c_point"::text = $1 AND t."c_point"::text <> $2 AND t."c_point"::text = ANY($3) AND t."c_point"::text > $4 AND t."c_point"::text >= $5 AND t."c_point"::text < $6 AND t."c_point"::text <= $7 AND t."c_point"::text ILIKE $8 AND t."c_point" IS NOT DISTINCT FROM NULL AND t."c_point" IS DISTINCT FROM NULL ORDER BY t."id" LIMIT $9',
     params: ['1', '1', ['1'], '1', '1', '1', '1', '1', '11'],
   },
   'get by a composite key': {
-    text: 'SELECT left(t."note"::text, 4001), t."quantity" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 LIMIT 1',
+    text: 'SELECT left(t."note"::text, 4001), t."quantity", t."order_id", t."line" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 LIMIT 1',
     params: ['9', '2'],
   },
   'get by a unique key': {
-    text: 'SELECT t."email", left(t."bio"::text, 4001) FROM "public"."customers" AS t WHERE t."email" OPERATOR("extensions".=) $1 LIMIT 1',
+    text: 'SELECT t."email", left(t."bio"::text, 4001), t."id" FROM "public"."customers" AS t WHERE t."email" OPERATOR("extensions".=) $1 LIMIT 1',
     params: ['a@b.c'],
   },
   'get from a view by a key that may match several rows': {
@@ -309,15 +309,15 @@ export const POSTGRES: Golden = {
     params: ['x'],
   },
   'search ordered by the caller': {
-    text: 'SELECT t."name", t."bio" FROM "public"."customers" AS t ORDER BY t."created_at" DESC, t."bio", t."id" LIMIT $1',
+    text: 'SELECT t."name", t."bio", t."id" FROM "public"."customers" AS t ORDER BY t."created_at" DESC, t."bio", t."id" LIMIT $1',
     params: ['11'],
   },
   'search ordered by a part of the tie-break': {
-    text: 'SELECT t."name", left(t."bio"::text, 4001) FROM "public"."customers" AS t ORDER BY t."id" DESC LIMIT $1',
+    text: 'SELECT t."name", left(t."bio"::text, 4001), t."id" FROM "public"."customers" AS t ORDER BY t."id" DESC LIMIT $1',
     params: ['11'],
   },
   'search ordered twice by one column': {
-    text: 'SELECT t."name", left(t."bio"::text, 4001) FROM "public"."customers" AS t ORDER BY t."name", t."id" LIMIT $1',
+    text: 'SELECT t."name", left(t."bio"::text, 4001), t."id" FROM "public"."customers" AS t ORDER BY t."name", t."id" LIMIT $1',
     params: ['11'],
   },
   'search whose primary key is hidden': {
@@ -333,7 +333,7 @@ export const POSTGRES: Golden = {
     params: ['11'],
   },
   'search ordered over a composite key': {
-    text: 'SELECT left(t."note"::text, 4001) FROM "public"."order_lines" AS t ORDER BY t."line" DESC, t."order_id" LIMIT $1',
+    text: 'SELECT left(t."note"::text, 4001), t."order_id", t."line" FROM "public"."order_lines" AS t ORDER BY t."line" DESC, t."order_id" LIMIT $1',
     params: ['11'],
   },
   'search over a view without a key': {
@@ -389,11 +389,11 @@ export const POSTGRES: Golden = {
     params: ['x', '11'],
   },
   'get with a parent': {
-    text: 'SELECT t."quantity" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $3) LIMIT 1',
+    text: 'SELECT t."quantity", t."order_id", t."line" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $3) LIMIT 1',
     params: ['9', '2', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11'],
   },
   'search with a parent': {
-    text: 'SELECT left(t."note"::text, 4001) FROM "public"."order_lines" AS t WHERE t."quantity" < $1 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $2) ORDER BY t."order_id", t."line" LIMIT $3',
+    text: 'SELECT left(t."note"::text, 4001), t."order_id", t."line" FROM "public"."order_lines" AS t WHERE t."quantity" < $1 AND EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."order_id" AND p1."tenant_id" = $2) ORDER BY t."order_id", t."line" LIMIT $3',
     params: ['9', '7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', '11'],
   },
   'aggregate with a parent': {
@@ -401,11 +401,11 @@ export const POSTGRES: Golden = {
     params: ['7f1c7a52-0a8e-4f0e-9f53-2a1d0b7c9e11', '11'],
   },
   'get with parents of parents': {
-    text: 'SELECT t."quantity" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 AND t."quantity" > $3 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $4) AND ((p1."name" = $5 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) LIMIT 1',
+    text: 'SELECT t."quantity", t."order_id", t."line" FROM "public"."order_lines" AS t WHERE t."order_id" = $1 AND t."line" = $2 AND t."quantity" > $3 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $4) AND ((p1."name" = $5 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) LIMIT 1',
     params: ['9', '2', '1', 'false', 'a'],
   },
   'search with parents of parents': {
-    text: 'SELECT left(t."note"::text, 4001) FROM "public"."order_lines" AS t WHERE t."quantity" < $1 AND t."quantity" > $2 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $3) AND ((p1."name" = $4 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) ORDER BY t."order_id", t."line" LIMIT $5',
+    text: 'SELECT left(t."note"::text, 4001), t."order_id", t."line" FROM "public"."order_lines" AS t WHERE t."quantity" < $1 AND t."quantity" > $2 AND ((EXISTS (SELECT 1 FROM "public"."customers" AS p1 WHERE p1."id" = t."line" AND p1."balance" = t."order_id" AND EXISTS (SELECT 1 FROM "public"."flagged" AS p2 WHERE p2."id" = p1."balance" AND p2."deleted" = $3) AND ((p1."name" = $4 AND EXISTS (SELECT 1 FROM "public"."prices" AS p2 WHERE p2."email" OPERATOR("extensions".=) p1."email")) OR (p1."ssn" IS NULL)))) OR (t."note" IS NULL)) ORDER BY t."order_id", t."line" LIMIT $5',
     params: ['9', '1', 'false', 'a', '11'],
   },
   'aggregate with parents of parents': {

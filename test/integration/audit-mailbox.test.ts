@@ -6,22 +6,20 @@ import { after, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import type { Observation } from '../../src/observe/observation.js'
-import { AuditMailbox, type AuditMailboxDeps, spawnAuditWorker } from '../../src/threads/audit-mailbox.js'
-import type { AuditSettings } from '../../src/threads/messages.js'
-import { assertWholeChain, auditRecord, readBuffer, until } from '../support/audit-records.js'
+import { AuditMailbox, type AuditMailboxDeps } from '../../src/threads/audit-mailbox.js'
+import { spawnAuditWorker } from '../../src/threads/audit-worker.js'
+import type { AuditSettings, BufferSettings } from '../../src/threads/messages.js'
+import { assertWholeChain, auditRecord, bufferAt, readBuffer, trailSettings, until } from '../support/audit-records.js'
 
 const root = mkdtempSync(join(tmpdir(), 'runku-audit-'))
 after(() => rmSync(root, { recursive: true }))
 let folders = 0
 
-function newSettings(): AuditSettings & { readonly buffer: { readonly path: string } } {
+function newSettings(): AuditSettings & { readonly buffer: BufferSettings } {
   const folder = join(root, String(folders++))
   mkdirSync(folder)
-  return {
-    stdout: false,
-    buffer: { path: join(folder, 'audit.db'), durability: 'normal' },
-    values: { filters: 'hash', writes: 'hash' },
-  }
+  const buffer = bufferAt(join(folder, 'audit.db'))
+  return { ...trailSettings(), buffer }
 }
 
 interface Running {
@@ -188,8 +186,7 @@ test('the audit thread dies between intent and outcome: the call goes on, and ha
 test('without a buffer no intent is kept', async () => {
   const folder = join(root, String(folders++))
   mkdirSync(folder)
-  const values = { filters: 'hash', writes: 'hash' } as const
-  const { mailbox } = await start({ stdout: true, chainKeyFile: join(folder, 'chain.key'), values })
+  const { mailbox } = await start(trailSettings({ stdout: true, chainKeyFile: join(folder, 'chain.key') }))
   assert.equal(mailbox.keepsIntents, false)
   assert.equal(await intend(mailbox, 'a'), false)
   assert.equal(mailbox.available, true)
@@ -254,11 +251,8 @@ test('a trail that cannot be kept as configured fails the start with one sentenc
   const deps = { observe: () => {}, nowMs: () => performance.now() }
   const cases: readonly (readonly [AuditSettings, RegExp])[] = [
     [used, /is in use by another running gateway: each needs a buffer of its own$/],
-    [{ stdout: false, values: { filters: 'hash', writes: 'hash' } }, /^nothing keeps audit entries/],
-    [
-      { ...newSettings(), buffer: { path: join(root, 'nowhere', 'audit.db'), durability: 'full' } },
-      /cannot be made \(ENOENT\)/,
-    ],
+    [trailSettings(), /^nothing keeps audit entries/],
+    [{ ...newSettings(), buffer: bufferAt(join(root, 'nowhere', 'audit.db')) }, /cannot be made \(ENOENT\)/],
     [{ ...newSettings(), chainKeyFile: root }, /cannot be read \(EISDIR\)/],
     [{ ...used, chainKeyFile: join(root, 'new.key') }, /is missing although the buffer has entries/],
   ]

@@ -10,7 +10,7 @@ import { unreachable } from '../../src/core/assert.js'
 import { STDOUT_QUEUE_LINES_MAX } from '../../src/core/limits.js'
 import type { Observation } from '../../src/observe/observation.js'
 import type { AppenderOrder, AppenderReport } from '../support/audit-appender.js'
-import { assertWholeChain, readBuffer, until } from '../support/audit-records.js'
+import { assertWholeChain, bufferAt, readBuffer, trailSettings, until } from '../support/audit-records.js'
 
 const root = mkdtempSync(join(tmpdir(), 'runku-audit-'))
 after(() => rmSync(root, { recursive: true }))
@@ -23,10 +23,10 @@ function newBufferPath(): string {
 }
 
 function bufferSettings(path: string, stdout: boolean): AppenderOrder['settings'] {
-  return { stdout, buffer: { path, durability: 'normal' }, values: { filters: 'hash', writes: 'hash' } }
+  return trailSettings({ stdout, buffer: bufferAt(path) })
 }
 
-const STDOUT_ONLY: AppenderOrder['settings'] = { stdout: true, values: { filters: 'hash', writes: 'hash' } }
+const STDOUT_ONLY: AppenderOrder['settings'] = trailSettings({ stdout: true })
 const APPENDER = fileURLToPath(new URL('../support/audit-appender.js', import.meta.url))
 
 class Appender {

@@ -265,7 +265,7 @@ describe('refusals', () => {
       for (const option of ['--config <file>', '--json', '--help']) assert.ok(help.includes(option), path.join(' '))
       assert.match(
         help,
-        /Exit codes: 0 done, 1 refused or failed .*, 2 wrong usage, 3 something.*\n4 a connector.*, 130/,
+        /Exit codes: 0 done, 1 refused or failed .*, 2 wrong usage, 3 something.*\n4 a connector.*, 5 the trail.*, 130/,
       )
       const below = commandsOf(help)
       seen += 1

@@ -127,16 +127,22 @@ function firstDifference(one: string, other: string): string {
  */
 const FINDINGS: PerEngine<readonly string[]> = {
   postgres: Array.from({ length: 4 }, () => 'reads_hidden_column'),
-  mysql: [],
+  // The texts of routines are not shown to a login that only calls them.
+  mysql: Array.from({ length: 4 }, () => 'reads_unknown'),
   sqlserver: ['effect_unproven'],
 }
 
-/** What merely speaks SQL Server's protocol tells everybody the texts of routines, of which the warnings are made. */
+/**
+ * What merely speaks SQL Server's protocol tells everybody the texts of routines, of which the warnings are made; the server itself
+ * does not show them to a login that only calls them.
+ */
 const WHERE_TEXTS_ARE_TOLD = Array.from({ length: 4 }, () => 'reads_hidden_column')
+const WHERE_TEXTS_ARE_KEPT = Array.from({ length: 4 }, () => 'reads_unknown')
 
 function findingsExpected(server: TestServer): readonly string[] {
   const findings = forEngine(FINDINGS, server.engine)
-  return isGenuine(server) ? findings : [...findings, ...WHERE_TEXTS_ARE_TOLD]
+  if (server.engine !== 'sqlserver') return findings
+  return [...findings, ...(isGenuine(server) ? WHERE_TEXTS_ARE_KEPT : WHERE_TEXTS_ARE_TOLD)]
 }
 
 function findingsOf({ findings }: RecordedPath): readonly string[] {

@@ -52,6 +52,9 @@ function prepare({ login }: Writable, database: TestDatabase, policy: string): P
   return prepareGateway({
     connectors: [{ id: 'shop', settings: login(database, { pool: { max: 1 } }), policy }],
     identities: Object.fromEntries(IDENTITIES.map(({ name, roles, claims }) => [name, { roles, claims }])),
+    // Digests are made with a key of each gateway's own, and could not be compared.
+    audit:
+      '{ stdout: false, buffer: { path: audit.sqlite, durability: normal }, values: { filters: full, writes: full, result_keys: full } }',
   })
 }
 
@@ -104,12 +107,7 @@ function callOf(name: string, body: unknown): string {
 function comparable({ id, time, hash, prev_hash, instance, key_id, duration_ms, ...rest }: AuditEntry): string {
   assert.ok(id !== '' && time !== '' && hash !== '' && prev_hash !== '' && instance !== '')
   assert.ok((key_id === undefined) === (rest.identity === undefined) && duration_ms.total >= 0)
-  // Values are kept as digests under a key of the gateway's own.
-  const counted = (items: readonly { readonly column: string; readonly values?: readonly string[] }[] = []) =>
-    items.map(({ values, ...item }) => ({ ...item, values: values?.length }))
-  const { filters, values, expected, ...plan } = rest.plan ?? {}
-  const kept = { ...plan, filters: counted(filters), values: counted(values), expected: counted(expected) }
-  return evened(JSON.stringify({ ...rest, plan: kept }))
+  return evened(JSON.stringify(rest))
 }
 
 for (const engine of ENGINES) {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { type ChainHead, type ChainKeys, chainKeys, openHead, verifyChain } from '../../src/audit/chain.js'
+import { type ChainHead, type ChainKeys, chainKeys, openHead } from '../../src/audit/chain.js'
 import type { AuditRecord } from '../../src/core/audit-entry.js'
+import type { AuditSettings, BufferSettings } from '../../src/threads/messages.js'
+import { verifyChain } from './verify-chain.js'
 
 export function auditRecord(id: string, overrides: Partial<AuditRecord> = {}): AuditRecord {
   return {
@@ -28,6 +30,21 @@ export function auditRecord(id: string, overrides: Partial<AuditRecord> = {}): A
     duration_ms: { total: 2.5, queue: 0.25, db: 1.5 },
     ...overrides,
   }
+}
+
+/** Settings of a trail as most tests want it: values as digests, calls refused while nothing is kept. */
+export function trailSettings(settings: Partial<AuditSettings> = {}): AuditSettings {
+  return {
+    stdout: false,
+    onFailure: 'block',
+    values: { filters: 'hash', writes: 'hash', resultKeys: 'hash' },
+    ...settings,
+  }
+}
+
+/** A buffer that keeps everything. */
+export function bufferAt(path: string, settings: Partial<BufferSettings> = {}): BufferSettings {
+  return { path, durability: 'normal', retainMs: 1_000_000 * 3_600_000, onFull: 'prune', ...settings }
 }
 
 export interface BufferContent {

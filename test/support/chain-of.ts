@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { type ChainReport, chainKeys, openHead, verifyChain } from '../../src/audit/chain.js'
+import { chainKeys, openHead } from '../../src/audit/chain.js'
+import { type ChainReport, verifyChain } from './verify-chain.js'
 
 /** Checks the whole chain of a buffer with its key file and its sealed head, as an auditor would. */
 export function chainOf(bufferFile: string, keyFile = `${bufferFile}.key`): ChainReport {

@@ -53,8 +53,10 @@ export interface GatewayFolder {
   readonly bufferFile: string
   /** By identity name. */
   readonly keys: Readonly<Record<string, string>>
-  /** Entries in the buffer now, in order. */
+  /** Entries of calls, requests and administration in the buffer now, in order. */
   entries(): readonly AuditEntry[]
+  /** Those of the gateway and the trail themselves as well. */
+  trail(): readonly AuditEntry[]
   remove(): Promise<void>
 }
 
@@ -138,7 +140,8 @@ export async function prepareGateway(plan: GatewayPlan): Promise<GatewayFolder> 
     storeFile,
     bufferFile,
     keys,
-    entries: () => readEntries(bufferFile),
+    entries: () => readEntries(bufferFile).filter(({ operation }) => operation !== 'gateway' && operation !== 'audit'),
+    trail: () => readEntries(bufferFile),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
@@ -192,9 +195,21 @@ export interface SpawnedGateway {
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 
+export interface SpawnOptions {
+  /** A program with its arguments that becomes the gateway, such as `setpriv`. */
+  readonly through?: readonly string[]
+  /** Arguments of Node before the program's own. */
+  readonly nodeArgs?: readonly string[]
+}
+
 /** Runs `runku serve` as a process of its own; settles when it listens and the named connectors are ready. */
-export function spawnGateway(prepared: GatewayFolder, ready: readonly string[]): Promise<SpawnedGateway> {
-  const child = spawn(process.execPath, [MAIN, 'serve', '--config', prepared.configFile], {
+export function spawnGateway(
+  prepared: GatewayFolder,
+  ready: readonly string[],
+  { through = [], nodeArgs = [] }: SpawnOptions = {},
+): Promise<SpawnedGateway> {
+  const [command = '', ...args] = [...through, process.execPath, ...nodeArgs, MAIN, 'serve']
+  const child = spawn(command, [...args, '--config', prepared.configFile], {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: prepared.folder,
   })

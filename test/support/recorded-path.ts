@@ -40,6 +40,8 @@ export interface Seen {
   readonly affected: number | undefined
   /** As JSON: what a repetition of the call under its idempotency key would be answered from. */
   readonly keys: string | undefined
+  /** As JSON: which rows the entry says were given or changed. */
+  readonly resultKeys: string | undefined
   /** As JSON, each: what was entered before the database was reached. */
   readonly intents: readonly string[]
   /** The members of the reply's result, or the text of its JSON-RPC error. */
@@ -145,6 +147,7 @@ export async function openPath({ settings, policy, disguise }: PathParts): Promi
         effect: outcome.effect,
         affected: outcome.affected,
         keys: outcome.keys === undefined ? undefined : JSON.stringify(outcome.keys),
+        resultKeys: outcome.resultKeys === undefined ? undefined : JSON.stringify(outcome.resultKeys),
         intents,
         body: Buffer.from(outcome.body).toString('utf8'),
         statements: statements.splice(first),

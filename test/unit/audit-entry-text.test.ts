@@ -7,10 +7,13 @@ import { AUDIT_LINE_CHARS_MAX, AUDIT_TEXT_CHARS_MAX } from '../../src/core/limit
 import type { ValueKeeping } from '../../src/threads/messages.js'
 import { auditRecord } from '../support/audit-records.js'
 
-const digest = (column: string, value: string) => `hmac:${column}/${value}`
+const digests = {
+  value: (column: string, value: string) => `hmac:${column}/${value}`,
+  rowKey: (table: string, key: string) => `hmac:${table}#${key}`,
+}
 
 function textOf(record: AuditRecord, keeping: ValueKeeping = 'hash'): string {
-  return `{${recordMembers(record, 'i1', { filters: keeping, writes: keeping }, digest)}}`
+  return `{${recordMembers(record, 'i1', { filters: keeping, writes: keeping, resultKeys: keeping }, digests)}}`
 }
 
 function entryOf(record: AuditRecord, keeping: ValueKeeping = 'hash'): Record<string, unknown> {
@@ -111,7 +114,12 @@ const WRITE_PLAN = {
 
 test('written and expected values are kept as configured for writes, whatever holds for filters', () => {
   const planFor = (filters: ValueKeeping, writes: ValueKeeping) => {
-    const members = recordMembers(auditRecord('a', { plan: WRITE_PLAN }), 'i1', { filters, writes }, digest)
+    const members = recordMembers(
+      auditRecord('a', { plan: WRITE_PLAN }),
+      'i1',
+      { filters, writes, resultKeys: 'hash' },
+      digests,
+    )
     return (JSON.parse(`{${members}}`) as AuditRecord).plan
   }
   assert.deepEqual(planFor('full', 'full'), WRITE_PLAN)
@@ -139,7 +147,7 @@ test('a record kept for later becomes the text that it would have become at once
   for (const plan of [WRITE_PLAN, { ...WRITE_PLAN, values: long }]) {
     for (const keeping of ['full', 'hash', 'none'] as const) {
       const record = auditRecord('a', { plan })
-      const kept = keptRecord(record, { filters: keeping, writes: keeping }, digest)
+      const kept = keptRecord(record, { filters: keeping, writes: keeping, resultKeys: keeping }, digests)
       const later = JSON.parse(JSON.stringify(kept)) as AuditRecord
       assert.equal(textOf(later, 'full'), textOf(record, keeping))
     }
@@ -151,8 +159,8 @@ test('a full list of a thousand digests fits an entry', () => {
   const members = recordMembers(
     auditRecord('a', { plan: { filters: [{ column: 'id', op: 'in', values }] } }),
     'i1',
-    { filters: 'hash', writes: 'hash' },
-    () => `hmac:${'0'.repeat(32)}`,
+    { filters: 'hash', writes: 'hash', resultKeys: 'hash' },
+    { ...digests, value: () => `hmac:${'0'.repeat(32)}` },
   )
   const { plan } = JSON.parse(`{${members}}`) as AuditRecord
   assert.equal(plan?.filters?.[0]?.values?.length, 1_000)
@@ -177,4 +185,41 @@ test('a line never exceeds its cap: the plan loses values first, then all but th
   const text = textOf({ ...worst, ...everyField }, 'full')
   assert.ok(text.length <= AUDIT_LINE_CHARS_MAX, `${text.length}`)
   assert.deepEqual((JSON.parse(text) as AuditRecord).plan, { cut: true })
+})
+
+test('keys of rows are kept as configured, and stand between affected and detail', () => {
+  const record = auditRecord('a', {
+    rows: 2,
+    affected: 1,
+    result_keys: [{ table: 'public.lines', keys: ['7', '["7","b"]'] }],
+    detail: { version: 3 },
+  })
+  const keysFor = (keeping: ValueKeeping) => entryOf(record, keeping)['result_keys']
+  assert.deepEqual(keysFor('full'), record.result_keys)
+  assert.deepEqual(keysFor('hash'), [
+    { table: 'public.lines', keys: ['hmac:public.lines#7', 'hmac:public.lines#["7","b"]'] },
+  ])
+  assert.equal(keysFor('none'), undefined)
+  const members = Object.keys(entryOf(record))
+  assert.deepEqual(members.slice(members.indexOf('affected'), members.indexOf('detail') + 1), [
+    'affected',
+    'result_keys',
+    'detail',
+  ])
+})
+
+test('no key of a row is ever left out: those too long to be kept as they are become digests, whatever the plan loses', () => {
+  const keys = Array.from({ length: 10_000 }, (_, i) => `${'k'.repeat(30)}${i}`)
+  const plan = { columns: Array.from({ length: 1_600 }, (_, i) => `${'c'.repeat(60)}${i}`) }
+  const entry = entryOf(auditRecord('a', { plan, result_keys: [{ table: 'public.t', keys }] }), 'full')
+  assert.deepEqual(entry['plan'], { cut: true })
+  assert.deepEqual(entry['result_keys'], [{ table: 'public.t', keys: keys.map((key) => `hmac:public.t#${key}`) }])
+})
+
+test('a record with keys that is kept for later becomes the text that it would have become at once', () => {
+  const record = auditRecord('a', { result_keys: [{ table: 'public.t', keys: ['1'] }] })
+  for (const keeping of ['full', 'hash', 'none'] as const) {
+    const kept = keptRecord(record, { filters: keeping, writes: keeping, resultKeys: keeping }, digests)
+    assert.equal(textOf(JSON.parse(JSON.stringify(kept)) as AuditRecord, 'full'), textOf(record, keeping))
+  }
 })

@@ -32,6 +32,8 @@ function staged(
   const path = new CallPath({
     audit: {
       available: true,
+      degraded: false,
+      status: { strangersFull: false },
       keepsIntents: options.keepsIntents ?? true,
       intend: (record, onDurable) => {
         log.push('intend')

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import Database from 'better-sqlite3'
-import { chainKeys, verifyChain } from '../../src/audit/chain.js'
+import { chainKeys } from '../../src/audit/chain.js'
 import { loadChainKey } from '../../src/audit/chain-key.js'
 import { Outbox } from '../../src/audit/outbox.js'
 import type { AuditEntry, AuditRecord } from '../../src/core/audit-entry.js'
 import { AUDIT_PROBE_BYTES } from '../../src/core/limits.js'
-import { assertWholeChain, auditRecord, readBuffer } from '../support/audit-records.js'
+import { assertWholeChain, auditRecord, bufferAt, readBuffer } from '../support/audit-records.js'
+import { verifyChain } from '../support/verify-chain.js'
 
 const root = mkdtempSync(join(tmpdir(), 'runku-audit-'))
 after(() => rmSync(root, { recursive: true }))
@@ -27,10 +28,9 @@ function openAt(path: string, keyPath = `${path}.key`, intentsAreLost = true) {
   const key = loadChainKey({ path: keyPath, mayCreate: true, randomBytes })
   assert.ok(key.ok, key.ok ? '' : key.error)
   return Outbox.open({
-    path,
-    durability: 'full',
+    ...bufferAt(path, { durability: 'full' }),
     keys: chainKeys(key.value),
-    keeping: { filters: 'hash', writes: 'hash' },
+    keeping: { filters: 'hash', writes: 'hash', resultKeys: 'hash' },
     intentsAreLost,
     nowMs: () => 1_000,
     newInstance: () => 'i1',
@@ -205,7 +205,10 @@ test('a buffer of the version without intents goes on with its entries and chain
   const first = openOutbox(path)
   seqs(first.append(records('a', 'b')))
   first.close()
-  alter(path, 'DROP TABLE intents; PRAGMA user_version = 1')
+  alter(
+    path,
+    'DROP TABLE intents; DROP TABLE undelivered; DROP TABLE strangers; DROP TABLE withheld; PRAGMA user_version = 1',
+  )
   const second = openOutbox(path)
   assert.deepEqual(seqs(second.append(records('c'), [intent('d')])), [3])
   second.close()
@@ -244,10 +247,9 @@ test('a second owner of a buffer is refused with one sentence, also under anothe
   const outbox = openOutbox(path)
   symlinkSync(path, `${path}.alias`)
   const alias = Outbox.open({
-    path: `${path}.alias`,
-    durability: 'full',
+    ...bufferAt(`${path}.alias`),
     keys: chainKeys(randomBytes(32)),
-    keeping: { filters: 'hash', writes: 'hash' },
+    keeping: { filters: 'hash', writes: 'hash', resultKeys: 'hash' },
     intentsAreLost: true,
     nowMs: () => 1_000,
     newInstance: () => 'i2',
@@ -294,10 +296,9 @@ test('a buffer that must not be used is refused with the reason', () => {
 
   const missing = join(root, 'no-such-folder', 'audit.db')
   const opened = Outbox.open({
-    path: missing,
-    durability: 'full',
+    ...bufferAt(missing),
     keys: chainKeys(randomBytes(32)),
-    keeping: { filters: 'hash', writes: 'hash' },
+    keeping: { filters: 'hash', writes: 'hash', resultKeys: 'hash' },
     intentsAreLost: true,
     nowMs: () => 1_000,
     newInstance: () => 'i1',

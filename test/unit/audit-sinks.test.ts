@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EntryLine } from '../../src/audit/chain.js'
-import { StdoutSink, type StdoutSinkOptions, type WriteBytes } from '../../src/audit/sinks.js'
+import { LineSink, type LineSinkOptions, type WriteBytes } from '../../src/audit/sinks.js'
 import { STDOUT_QUEUE_LINES_MAX } from '../../src/core/limits.js'
 import { ok } from '../../src/core/result.js'
 
@@ -45,9 +45,9 @@ interface Seen {
   readonly closed: string[]
 }
 
-function openSink(stdout: FakeStdout, options: Partial<StdoutSinkOptions> = {}): { sink: StdoutSink; seen: Seen } {
+function openSink(stdout: FakeStdout, options: Partial<LineSinkOptions> = {}): { sink: LineSink; seen: Seen } {
   const seen: Seen = { written: [], closed: [] }
-  const sink = new StdoutSink({
+  const sink = new LineSink({
     write: stdout.write,
     position: 0,
     lastSeq: 0,
@@ -156,4 +156,51 @@ test('a worker that follows a dead one ends the line that may have been cut', as
   sink.push(entries(1, 1))
   await sink.flushed()
   assert.equal(stdout.output, `\n${text(1, 1)}`)
+})
+
+test('a head of the chain is written behind the line under way, and only the last one of those that wait', async () => {
+  const stdout = new FakeStdout(false)
+  const { sink } = openSink(stdout)
+  sink.push(entries(1, 2))
+  sink.pushHead('head 1')
+  sink.pushHead('head 2')
+  sink.push(entries(3, 3))
+  stdout.auto = true
+  stdout.finish(null, 3)
+  await sink.flushed()
+  assert.equal(stdout.output, `${text(1, 2)}head 2\n${text(3, 3)}`)
+  assert.equal(sink.position, 3)
+})
+
+test('a disk without room is told once, and once that it has room again', async () => {
+  const stdout = new FakeStdout(false)
+  const told: string[] = []
+  const { sink } = openSink(stdout, {
+    onFailing: (detail) => told.push(detail),
+    onRecovered: () => told.push('recovered'),
+  })
+  sink.push(entries(1, 1))
+  stdout.finish('ENOSPC')
+  assert.equal(sink.failing, true)
+  stdout.auto = true
+  await sink.flushed()
+  assert.equal(sink.failing, false)
+  assert.deepEqual(told, ['there is no room left (ENOSPC)', 'recovered'])
+})
+
+test('a sink that is never given up tries again after any failure', async () => {
+  const stdout = new FakeStdout(false)
+  const sink = new LineSink({
+    write: stdout.write,
+    position: 0,
+    lastSeq: 0,
+    endCutLine: false,
+    onWritten: () => {},
+  })
+  sink.push(entries(1, 1))
+  stdout.finish('EIO')
+  assert.deepEqual([sink.failing, sink.closed], [true, false])
+  stdout.auto = true
+  await sink.flushed()
+  assert.equal(stdout.output, text(1, 1))
 })

@@ -83,6 +83,8 @@ function waitingEndpoint() {
   const path = new CallPath({
     audit: {
       available: true,
+      degraded: false,
+      status: { strangersFull: false },
       keepsIntents: true,
       intend: (_record, onDurable) => onDurable(true),
       append: (record, onDurable) => {

@@ -23,8 +23,8 @@ function schemaKeys(schema: unknown, at: string): readonly string[] {
   return Object.entries(inner.shape).flatMap(([key, member]) => [`${at}.${key}`, ...schemaKeys(member, `${at}.${key}`)])
 }
 
-/** The names under `vars` are the person's own. */
-const OWN_NAMES = /\.vars$/
+/** The names under `vars` and `headers` are the person's own. */
+const OWN_NAMES = /\.(?:vars|headers)$/
 
 function valueKeys(value: unknown, at: string): readonly string[] {
   if (OWN_NAMES.test(at)) return []
@@ -60,6 +60,15 @@ describe('config.example.yaml', () => {
     assert.deepEqual(Reflect.get(Object(whole.server), 'limits'), defaults.server.limits)
     const [shop] = z.array(z.looseObject({})).parse(whole.connectors)
     const [expected] = defaults.connectors
+    const { buffer, file, shipper, ...audit } = z.looseObject({}).parse(Reflect.get(whole, 'audit'))
+    const { path, bytes_max: _bytesMax, ...kept } = z.looseObject({}).parse(buffer)
+    const filled = configSchema.parse({
+      audit: { buffer: { path }, file: { path: 'a' }, shipper: { url: 'http://a' } },
+    }).audit
+    assert.deepEqual(audit['values'], filled.values)
+    assert.deepEqual({ path, ...kept }, filled.buffer)
+    assert.deepEqual({ ...Object(file), path: 'a' }, filled.file)
+    assert.deepEqual({ ...Object(shipper), url: 'http://a', headers: {} }, filled.shipper)
     for (const key of ['pool', 'threads'] as const) assert.deepEqual(shop?.[key], expected?.[key], key)
   })
 

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { inspect } from 'node:util'
-import {
-  auditSettings,
-  connectorSettings,
-  faultText,
-  type LoadedConfig,
-  loadConfig,
-  redactedConfig,
-} from '../../src/config/config.js'
+import { auditSettings } from '../../src/config/audit-config.js'
+import { connectorSettings, faultText, type LoadedConfig, loadConfig, redactedConfig } from '../../src/config/config.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'runku-config-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -71,7 +65,7 @@ describe('faults that end the start', () => {
   })
 
   test('keys of the design that nothing acts on yet are refused, not ignored', () => {
-    for (const text of ['auth: { jwt: [] }', 'audit: { shipper: {} }', 'audit: { file: {} }']) {
+    for (const text of ['auth: { jwt: [] }', 'auth: { rate: {} }']) {
       assert.match(endings(`${text}\n`).join(), /unknown key/)
     }
   })
@@ -185,11 +179,34 @@ describe('faults that end the start', () => {
       /anonymous_roles: used with auth.enabled: false only/,
     )
     assert.match(endings('audit: { stdout: false }\n').join(), /entries must go somewhere/)
+    assert.match(
+      endings('audit: { shipper: { url: "https://logs.example.com/" } }\n').join(),
+      /^config\.yaml:1:\d+: audit\.shipper: expected audit\.buffer beside it/,
+    )
   })
 
   test('two stores in one file, and two listeners on one port, are refused', () => {
     assert.match(endings('audit: { buffer: { path: ./runku.sqlite } }\n').join(), /another file than admin_store\.path/)
+    assert.match(
+      endings('audit: { buffer: { path: a.db }, file: { path: ./a.db } }\n').join(),
+      /audit\.file\.path: expected another file than audit\.buffer\.path/,
+    )
     assert.match(endings('server: { listen: "127.0.0.1:1", admin_listen: "127.0.0.1:1" }\n').join(), /another port/)
+  })
+
+  test('what is no regular file is no place for one of the gateway: its rights are not taken away either', () => {
+    const pipe = join(folder, 'taken')
+    execFileSync('mkfifo', ['-m', '666', pipe])
+    for (const [key, yaml] of [
+      ['audit.buffer.path', 'audit: { buffer: { path: taken } }'],
+      ['audit.file.path', 'audit: { file: { path: taken } }'],
+      ['audit.chain_key_file', 'audit: { chain_key_file: taken }'],
+      ['admin_store.path', 'admin_store: { type: sqlite, path: taken }'],
+    ] as const) {
+      const text = endings(`${yaml}\n`).join()
+      assert.ok(text.includes(`${key}: expected the path of a file, but ${pipe} is something else`), text)
+    }
+    assert.equal(statSync(pipe).mode & 0o777, 0o666)
   })
 
   test('a connector without an id, or with a malformed one', () => {
@@ -343,7 +360,11 @@ describe('what is loaded', () => {
     assert.deepEqual(config.server.listen, { host: '127.0.0.1', port: 8080 })
     assert.deepEqual(config.server.adminListen, { host: '127.0.0.1', port: 9090 })
     assert.deepEqual(config.adminStore, { type: 'sqlite', path: join(folder, 'runku.sqlite') })
-    assert.deepEqual(auditSettings(config), { stdout: true, values: { filters: 'hash', writes: 'hash' } })
+    assert.deepEqual(auditSettings(config.audit), {
+      stdout: true,
+      onFailure: 'block',
+      values: { filters: 'hash', writes: 'hash', resultKeys: 'hash' },
+    })
     const [shop] = config.connectors
     assert.ok(shop)
     assert.deepEqual(connectorSettings(shop), {
@@ -364,7 +385,7 @@ describe('what is loaded', () => {
     const { config } = loaded(
       `audit: { values: { filters: none, writes: full } }\nidempotency: { window_hours: 48 }\n${SHOP}${URL}    pool: { mode: transaction }\n    session_context: true\n`,
     )
-    assert.deepEqual(auditSettings(config).values, { filters: 'none', writes: 'full' })
+    assert.deepEqual(auditSettings(config.audit).values, { filters: 'none', writes: 'full', resultKeys: 'hash' })
     assert.equal(config.idempotency.windowHours, 48)
     const [shop] = config.connectors
     assert.ok(shop)
@@ -377,16 +398,81 @@ describe('what is loaded', () => {
     const { config } = loaded(
       `audit: { buffer: { path: data/audit.db } }\n${SHOP}    host: h\n    user: u\n    database: d\n    password_file: db.password\n`,
     )
-    assert.deepEqual(auditSettings(config), {
+    assert.deepEqual(auditSettings(config.audit), {
       stdout: true,
-      buffer: { path: join(folder, 'data/audit.db'), durability: 'full' },
-      values: { filters: 'hash', writes: 'hash' },
+      buffer: { path: join(folder, 'data/audit.db'), durability: 'full', retainMs: 720 * 3_600_000, onFull: 'prune' },
+      onFailure: 'block',
+      values: { filters: 'hash', writes: 'hash', resultKeys: 'hash' },
       chainKeyFile: join(folder, 'data/audit.db.key'),
     })
     const [shop] = config.connectors
     assert.ok(shop)
     const { password, passwordFile } = connectorSettings(shop).connection
     assert.deepEqual([password, passwordFile], [undefined, join(folder, 'db.password')], 'who connects reads it')
+  })
+
+  test('how long and how much the trail keeps, its file and its shipper are as the file says', () => {
+    const { config } = loaded(
+      `audit:
+  buffer: { path: a.db, retain_hours: 2, bytes_max: 8388608, on_full: block }
+  file: { path: log/a.jsonl, files_max: 3 }
+  shipper: { url: "https://logs.example.com/in", headers: { Authorization: "Bearer \${TOKEN}", X-Key: { file: key } }, gzip: false }
+  on_failure: degrade
+  values: { result_keys: none }
+${SHOP}${URL}`,
+      { TOKEN: 'hunter2' },
+    )
+    assert.deepEqual(auditSettings(config.audit), {
+      stdout: true,
+      buffer: {
+        path: join(folder, 'a.db'),
+        durability: 'full',
+        retainMs: 2 * 3_600_000,
+        bytesMax: 8_388_608,
+        onFull: 'block',
+      },
+      file: { path: join(folder, 'log/a.jsonl'), bytesMax: 104_857_600, filesMax: 3 },
+      shipper: {
+        url: 'https://logs.example.com/in',
+        headers: [
+          { name: 'Authorization', value: 'Bearer hunter2' },
+          { name: 'X-Key', file: join(folder, 'key') },
+        ],
+        format: 'ndjson',
+        gzip: false,
+        batchMax: 1_000,
+        intervalMs: 1_000,
+        timeoutMs: 10_000,
+      },
+      onFailure: 'degrade',
+      values: { filters: 'hash', writes: 'hash', resultKeys: 'none' },
+      chainKeyFile: join(folder, 'a.db.key'),
+    })
+    assert.doesNotMatch(inspect(config, { depth: 9 }) + JSON.stringify(redactedConfig(config)), /hunter2/)
+  })
+
+  test('bounds of the trail, and headers that the shipper sets itself, are refused with what was expected', () => {
+    const cases: readonly (readonly [string, RegExp])[] = [
+      ['buffer: { path: a, retain_hours: 0 }', /retain_hours: expected a whole number from 1 to/],
+      ['buffer: { path: a, bytes_max: 100 }', /bytes_max: expected a whole number from 4194304 to/],
+      ['buffer: { path: a, on_full: stop }', /on_full: expected prune or block/],
+      ['on_failure: ignore', /on_failure: expected block or degrade/],
+      ['shipper: { url: "ftp://h/" }', /shipper\.url: expected an http or https address without credentials/],
+      ['shipper: { url: "https://u:hunter2@h/" }', /shipper\.url: expected an http or https address/],
+      [
+        'shipper: { url: "https://h/", headers: { Host: h } }',
+        /expected a header that the shipper does not set itself/,
+      ],
+      [
+        'shipper: { url: "https://h/", headers: { A: "a\\nB: c" } }',
+        /expected a text, or file:|expected a text of one line/,
+      ],
+    ]
+    for (const [text, expected] of cases) {
+      const lines = endings(`audit: { ${text} }\n`).join()
+      assert.match(lines, expected)
+      assert.doesNotMatch(lines, /hunter2/)
+    }
   })
 
   test('a command that prints the password stands beside a url without one', () => {

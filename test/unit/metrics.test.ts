@@ -12,6 +12,8 @@ const GAUGES = {
   connections: { idle: 1, busy: 3 },
 }
 
+const STATUS = { bufferEntries: 0, fillRatio: 0, oldestUnshippedMs: 0, shipFailures: 0 }
+
 const RECORD: AuditRecord = {
   id: 'a-1',
   time: '2026-01-01T00:00:00.000Z',
@@ -32,10 +34,7 @@ const RECORD: AuditRecord = {
 }
 
 function metrics(available = true): Metrics {
-  const made = new Metrics(
-    () => [GAUGES],
-    () => available,
-  )
+  const made = new Metrics(() => [GAUGES], { available, degraded: !available, status: STATUS })
   made.describe({ version: '1.2.3', node: 'v20', http: 'node' })
   return made
 }
@@ -87,6 +86,33 @@ test('refusals by authentication are counted by reason, folded ones by their num
   const { text } = await made.scrape()
   assert.match(text, /runku_auth_failures_total\{reason="AUTH_INVALID"\} 42\n/)
   assert.match(text, /runku_rate_limited_total 1\n/)
+})
+
+test('the state of the trail is shown as it last told, and failed deliveries add up over the deaths of its thread', async () => {
+  let status = { bufferEntries: 12, fillRatio: 0.85, oldestUnshippedMs: 1_500, shipFailures: 3 }
+  const made = new Metrics(() => [], {
+    available: false,
+    degraded: true,
+    get status() {
+      return status
+    },
+  })
+  const { text } = await made.scrape()
+  for (const line of [
+    'runku_audit_available 0',
+    'runku_audit_degraded 1',
+    'runku_audit_buffer_entries 12',
+    'runku_audit_buffer_fill_ratio 0.85',
+    'runku_audit_oldest_unshipped_seconds 1.5',
+    'runku_audit_ship_failures_total 3',
+  ]) {
+    assert.ok(text.includes(`${line}\n`), line)
+  }
+  status = { ...status, shipFailures: 5 }
+  assert.match((await made.scrape()).text, /runku_audit_ship_failures_total 5\n/)
+  // A new audit thread counts from nothing.
+  status = { ...status, shipFailures: 1 }
+  assert.match((await made.scrape()).text, /runku_audit_ship_failures_total 6\n/)
 })
 
 test('a scrape shows the state of now, and that node:http took over', async () => {

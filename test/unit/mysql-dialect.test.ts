@@ -306,7 +306,7 @@ test('names are quoted so that no name ends its own quotes', () => {
   const name = 'a`b"c'
   const table = tableOf(name, { columns: { id: MYSQL_TYPES.int, [name]: MYSQL_TYPES.int }, primaryKey: ['id'] })
   const { text } = mysqlDialect.compile(validatedPlan(table, getPlan(table, { id: '1' }, [name])))
-  assert.equal(text, 'SELECT t.`a``b"c` FROM `public`.`a``b"c` AS t WHERE t.`id` = ? LIMIT 1')
+  assert.equal(text, 'SELECT t.`a``b"c`, t.`id` FROM `public`.`a``b"c` AS t WHERE t.`id` = ? LIMIT 1')
 })
 
 test('a new row that is not returned is read back by what its table counts up', () => {

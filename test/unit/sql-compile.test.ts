@@ -72,8 +72,21 @@ test('no long value leaves the server, keys and sort keys aside', () => {
   const get = getPlan(SAMPLES, { c_text: 'x' }, ['c_text', 'c_citext'])
   assert.deepEqual(
     postgresDialect.compile(validatedPlan(SAMPLES, get, { limits })).columns.map((column) => column.charsMax),
-    [undefined, 10],
+    [undefined, 10, undefined],
   )
+})
+
+test('the key of a row is read behind what was asked for, each of its columns once, and only where the caller sees all of it', () => {
+  const told = (plan: Parameters<typeof postgresDialect.compile>[0]) => {
+    const { columns, shown, keyCells } = postgresDialect.compile(plan)
+    return { columns: columns.map(({ name }) => name), shown, keyCells }
+  }
+  const lines = (...columns: string[]) => told(validatedPlan(ORDER_LINES, searchPlan(ORDER_LINES, { columns })))
+  assert.deepEqual(lines('note'), { columns: ['note', 'order_id', 'line'], shown: 1, keyCells: [1, 2] })
+  assert.deepEqual(lines('line', 'note'), { columns: ['line', 'note', 'order_id'], shown: 2, keyCells: [2, 0] })
+  assert.deepEqual(lines('order_id', 'line'), { columns: ['order_id', 'line'], shown: undefined, keyCells: [0, 1] })
+  const hidden = validatedPlan(ORDER_LINES, searchPlan(ORDER_LINES, { columns: ['note'] }), { hidden: ['line'] })
+  assert.deepEqual(told(hidden), { columns: ['note'], shown: undefined, keyCells: undefined })
 })
 
 test('a key that may match several rows still gives one row, always the same', () => {

@@ -385,7 +385,7 @@ test('names are quoted so that no name ends its own quotes', () => {
   const { text } = sqlserverDialect.compile(validatedPlan(table, getPlan(table, { id: '1' }, [name])))
   assert.equal(
     text,
-    "SELECT TOP (1) CONVERT(varchar(50), t.[a]]b[c']) FROM [public].[a]]b[c'] AS t WHERE t.[id] = CAST(@p1 AS int)",
+    "SELECT TOP (1) CONVERT(varchar(50), t.[a]]b[c']), CONVERT(varchar(50), t.[id]) FROM [public].[a]]b[c'] AS t WHERE t.[id] = CAST(@p1 AS int)",
   )
 })
 

@@ -3,7 +3,7 @@ import { metricType } from '../../core/metric-type.js'
 import type { AggregatePlan, GetPlan, Metric, SearchPlan, ValidatedPlan } from '../../core/plan.js'
 import type { Column, Identifier } from '../../core/schema-model.js'
 import type { CompiledStatement, ResultColumn } from '../../core/statement.js'
-import { areUnique } from '../../core/table-keys.js'
+import { addressKey, areUnique } from '../../core/table-keys.js'
 import { guardStatement } from './column-guard.js'
 import type { RowLimit, SqlPieces } from './pieces.js'
 import { SqlWriter, type Write } from './sql-writer.js'
@@ -46,13 +46,13 @@ function compileGet(c: Compilation, plan: GetPlan): CompiledStatement {
   const { table, visible } = c.validated
   const key = new Set(plan.key.map((filter) => filter.column))
   const limit: RowLimit = { kind: 'one' }
-  const columns = writeSelect(c, plan.columns, key, limit)
+  const { columns, ...told } = writeSelect(c, plan.columns, key, limit)
   writeFrom(c)
   writeConditions(c, plan.key, c.validated.scope)
   // A key that only the policy declares may match several rows: then the first in a total order is the row.
   if (!areUnique(table, key)) writeOrder(c, totalOrder(table, visible, []))
   c.pieces.limitAtEnd(c.w, limit)
-  return c.w.finish(columns, marksOf(c))
+  return c.w.finish(columns, { ...marksOf(c), ...told })
 }
 
 function compileSearch(c: Compilation, plan: SearchPlan): CompiledStatement {
@@ -61,12 +61,12 @@ function compileSearch(c: Compilation, plan: SearchPlan): CompiledStatement {
   for (const column of visibleKey(table, visible) ?? []) uncut.add(column.name)
   // One row more than asked for tells whether more exist.
   const limit: RowLimit = { kind: 'rows', rows: plan.limit + 1 }
-  const columns = writeSelect(c, plan.columns, uncut, limit)
+  const { columns, ...told } = writeSelect(c, plan.columns, uncut, limit)
   writeFrom(c)
   writeConditions(c, plan.filters, c.validated.scope)
   writeOrder(c, totalOrder(table, visible, plan.order))
   c.pieces.limitAtEnd(c.w, limit)
-  return c.w.finish(columns, marksOf(c))
+  return c.w.finish(columns, { ...marksOf(c), ...told })
 }
 
 function compileAggregate(c: Compilation, plan: AggregatePlan): CompiledStatement {
@@ -165,17 +165,34 @@ function metricOperand(c: Compilation, metric: Metric): Write {
   return (w) => c.pieces.metric(w, metric.fn, column && operand(column), column?.type)
 }
 
+type Selected = Pick<CompiledStatement, 'columns' | 'shown' | 'keyCells'>
+
+/** The columns that were asked for, and behind them what is missing of the row's key: the entry says which rows were given. */
 function writeSelect(
   c: Compilation,
   names: readonly Identifier[],
   uncut: ReadonlySet<Identifier>,
   limit: RowLimit,
-): readonly ResultColumn[] {
+): Selected {
   invariant(names.length > 0, 'a read returns at least one column')
   c.w.keyword('SELECT ')
   c.pieces.limitAtStart(c.w, limit)
-  const columns = names.map((name) => columnOf(c, name))
-  return writeColumnCells(c, columns, uncut)
+  const { table, visible } = c.validated
+  const key = addressKey(table, visible)
+  if (key === undefined) {
+    const asked = names.map((name) => columnOf(c, name))
+    return { columns: writeColumnCells(c, asked, uncut) }
+  }
+  const selected = [...names]
+  for (const { name } of key) if (!names.includes(name)) selected.push(name)
+  const whole = new Set([...uncut, ...key.map(({ name }) => name)])
+  const columns = writeColumnCells(
+    c,
+    selected.map((name) => columnOf(c, name)),
+    whole,
+  )
+  const keyCells = key.map(({ name }) => selected.indexOf(name))
+  return selected.length === names.length ? { columns, keyCells } : { columns, keyCells, shown: names.length }
 }
 
 function sortTerm(c: Compilation, key: SortKey): Write {

@@ -261,7 +261,7 @@ export class SqlWriter {
   /** The writer is spent afterwards. Cells come back in the order of `columns`, without names. */
   finish(
     columns: readonly ResultColumn[],
-    marks: Pick<CompiledStatement, 'runsCode' | 'guard' | 'marked'> = {},
+    marks: Pick<CompiledStatement, 'shown' | 'keyCells' | 'runsCode' | 'guard' | 'marked'> = {},
   ): CompiledStatement {
     this.#writeLast()
     // The one cast to the brand: what stands in `#text` came through the methods above.
