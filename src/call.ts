@@ -1,5 +1,5 @@
 import type { MaybePromise } from './admin/admin-store.js'
-import type { AuditRecord, Operation } from './core/audit-entry.js'
+import { type AuditRecord, type Operation, OUTCOME_LOST } from './core/audit-entry.js'
 import { ERRORS, type ErrorCode, type GatewayError, publicText } from './core/errors.js'
 import type { Identity } from './core/identity.js'
 import { OWED_MAX } from './core/limits.js'
@@ -327,7 +327,7 @@ export class CallPath {
     if (intent.plan !== undefined) record.plan = intent.plan
     if (intent.resultKeys !== undefined) record.result_keys = intent.resultKeys
     record.code = 'DB_EFFECT_UNKNOWN'
-    record.reason = 'the process ended before the outcome was known'
+    record.reason = OUTCOME_LOST
     record.effect = 'unknown'
     record.duration_ms = { total: round(this.#surroundings.nowMs() - call.facts.startedAtMs) }
     return record

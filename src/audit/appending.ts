@@ -4,7 +4,7 @@ import { ERRORS } from '../core/errors.js'
 import { AUDIT_ENTRY_OVERHEAD_BYTES } from '../core/limits.js'
 import type { Statements, Withheld } from './buffer-file.js'
 import { type ChainHead, type SealedEntry, sealHead } from './chain.js'
-import { intentText, type SealOptions, sealIntent, sealRecord } from './ledger.js'
+import { intentText, type KeptIntent, type SealOptions, sealIntent, sealRecord } from './ledger.js'
 
 /** What the owner of an open buffer knows of it. A transaction makes another one of it, which counts when it is committed. */
 export interface BufferState {
@@ -95,10 +95,11 @@ export class Appending {
   }
 
   /** What no process can tell any more becomes an entry that says so. */
-  endIntent(id: string, timeMs: number, body: string): void {
+  endIntent(intent: KeptIntent): void {
+    const { id, timeMs } = intent
     this.#announced.delete(id)
     this.#statements.fulfil.run(id)
-    this.#insert(sealIntent(this.#seal, this.#head, body), id, timeMs)
+    this.#insert(sealIntent(this.#seal, this.#head, intent), id, timeMs)
   }
 
   /** Counted instead of kept, which lasts as well as an entry, and takes no room however many come. */

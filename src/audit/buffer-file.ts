@@ -101,10 +101,10 @@ export function restartWal(db: Database.Database): void {
   }
 }
 
-/** An entry as far as its deletion needs it. */
+/** An entry that may have to go. What its columns say is nothing to go by: only its line is sealed. */
 export interface OldEntry {
   readonly seq: number
-  readonly time_ms: number
+  readonly body: unknown
 }
 
 /** Refusals of strangers that have no entry. */
@@ -130,7 +130,7 @@ export function prepareStatements(db: Database.Database) {
        ON CONFLICT (id) DO NOTHING`,
     ),
     fulfil: db.prepare<[string]>('DELETE FROM intents WHERE id = ?'),
-    intentsLeft: db.prepare<[], { readonly id: string; readonly time_ms: number; readonly body: string }>(
+    intentsLeft: db.prepare<[], { readonly id: string; readonly time_ms: number; readonly body: unknown }>(
       'SELECT id, time_ms, body FROM intents ORDER BY time_ms, id',
     ),
     after: db.prepare<[number, number], EntryLine>(
@@ -143,8 +143,7 @@ export function prepareStatements(db: Database.Database) {
     get: db.prepare<[string], unknown>('SELECT value FROM meta WHERE key = ?').pluck(),
     put: db.prepare<[string, string | number | Buffer]>('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)'),
     drop: db.prepare<[string]>('DELETE FROM meta WHERE key = ?'),
-    oldest: db.prepare<[number], OldEntry>('SELECT seq, time_ms FROM entries ORDER BY seq LIMIT ?'),
-    lineOf: db.prepare<[number], string>('SELECT body FROM entries WHERE seq = ?').pluck(),
+    oldest: db.prepare<[number], OldEntry>('SELECT seq, body FROM entries ORDER BY seq LIMIT ?'),
     deleteUpTo: db.prepare<[number]>('DELETE FROM entries WHERE seq <= ?'),
     rescueUndelivered: db.prepare<[number]>(
       `UPDATE undelivered SET body = (SELECT body FROM entries WHERE entries.seq = undelivered.seq)

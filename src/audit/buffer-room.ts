@@ -51,9 +51,8 @@ export class BufferRoom {
   constructor(options: BufferRoomOptions) {
     this.#options = options
     this.measure()
-    const part = this.freeBytes * AUDIT_RESERVE_OF_FREE_RATIO
-    this.#reserve = new SpaceReserve(`${options.path}.reserve`, Math.floor(Math.min(AUDIT_RESERVE_BYTES, part)))
-    this.#reserve.fill()
+    this.#reserve = new SpaceReserve(`${options.path}.reserve`)
+    this.fillReserve()
   }
 
   /** Whether the disk has, or the reserve holds, what the outcomes of so many announced calls may need. */
@@ -66,9 +65,10 @@ export class BufferRoom {
     return this.#reserve.release()
   }
 
-  /** Takes that space again, once the disk has enough. */
+  /** Takes that space, and takes it again where it was given up or somebody removed it: as much as the disk can well do without. */
   fillReserve(): void {
-    if (this.freeBytes >= AUDIT_SPACE_LOW_BYTES) this.#reserve.fill()
+    const bytes = Math.floor(Math.min(AUDIT_RESERVE_BYTES, this.freeBytes * AUDIT_RESERVE_OF_FREE_RATIO))
+    if (bytes >= AUDIT_RESERVED_OUTCOME_BYTES) this.#reserve.fill(bytes)
   }
 
   get fullSentence(): string {

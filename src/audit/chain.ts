@@ -141,14 +141,14 @@ export function sealCheckpoint(keys: ChainKeys, { instance, seq, hash, time, rea
 
 /** The checkpoint in a sealed text, or undefined when the text was not made with these keys for this instance. */
 export function openCheckpoint(keys: ChainKeys, instance: string, sealed: string): Checkpoint | undefined {
-  let parts: Partial<Record<keyof Checkpoint, unknown>>
+  let parts: Partial<Record<keyof Checkpoint, unknown>> | null
   try {
     // Only compared and taken apart: a forged one does not seal to the same text.
     parts = JSON.parse(sealed) as typeof parts
   } catch {
     return undefined
   }
-  const { seq, hash, time, reason } = parts
+  const { seq, hash, time, reason } = parts ?? {}
   if (typeof seq !== 'number' || typeof hash !== 'string' || typeof time !== 'string') return undefined
   if (reason !== 'retention' && reason !== 'delivered' && reason !== 'room') return undefined
   const checkpoint: Checkpoint = { instance, seq, hash, time, reason }

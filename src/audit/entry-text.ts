@@ -63,6 +63,15 @@ export function printable(text: string): string {
   return lineJson(text).slice(1, -1).replaceAll('\\"', '"')
 }
 
+/** What acts on a terminal or a line reader, outside JSON: the controls too, which JSON escapes by itself. */
+const ACTING = new RegExp(`[\\u0000-\\u001f]|${RAW_IN_JSON.source}`, 'gu')
+
+/** Text with what would act on its reader as the escapes that `printable` shows; quotes and backslashes stay, so that JSON stays JSON. */
+export function visible(text: string): string {
+  if (PLAIN.test(text)) return text
+  return text.replace(ACTING, (found) => lineJson(found).slice(1, -1))
+}
+
 function capped(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`
 }

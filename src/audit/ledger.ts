@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../core/audit-entry.js'
+import { type AuditRecord, OUTCOME_LOST } from '../core/audit-entry.js'
 import { fail, ok, type Result } from '../core/result.js'
 import {
   type ChainHead,
@@ -50,12 +50,53 @@ export function intentText(options: SealOptions, record: AuditRecord): string {
   return JSON.stringify(keptRecord(record, options.keeping, digestsFor(options, record)))
 }
 
-/** The entry of an intent whose outcome is not known any more. Its values were kept as configured when it was written. */
-export function sealIntent(options: SealOptions, head: ChainHead, text: string): SealedEntry {
-  // Written by `intentText` alone.
-  const record = JSON.parse(text) as AuditRecord
-  return sealRecord({ ...options, keeping: { filters: 'full', writes: 'full', resultKeys: 'full' } }, head, record)
+/** What an intent is kept in: its columns, and the record as `intentText` wrote it. */
+export interface KeptIntent {
+  readonly id: string
+  readonly timeMs: number
+  readonly body: unknown
 }
+
+/** What an intent may say of its call. Who could write the buffer without the key could write anything into it. */
+function toldBy(body: unknown): Partial<AuditRecord> {
+  try {
+    // Written by `intentText`, or by somebody else.
+    const found = JSON.parse(String(body)) as Partial<AuditRecord> | null
+    const { connector, epoch, request_id, trace_id, identity, key_id, roles } = found ?? {}
+    const { client, address, tool, operation, target, plan, result_keys, duration_ms } = found ?? {}
+    const told = { connector, epoch, request_id, trace_id, identity, key_id, roles, client, address }
+    // Members without a value are left out.
+    return JSON.parse(JSON.stringify({ ...told, tool, operation, target, plan, result_keys, duration_ms }))
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * The entry of an intent whose outcome is not known any more: whatever the intent says, that nobody knows is all that is said of the
+ * call's end. Its values were kept as configured when it was written. An intent that makes no entry leaves one that names it alone.
+ */
+export function sealIntent(options: SealOptions, head: ChainHead, { id, timeMs, body }: KeptIntent): SealedEntry {
+  const kept = { ...options, keeping: { filters: 'full', writes: 'full', resultKeys: 'full' } } as const
+  const end = {
+    id,
+    // A column holds whatever somebody puts there.
+    time: new Date(Number.isSafeInteger(timeMs) && Math.abs(timeMs) <= TIME_MAX_MS ? timeMs : 0).toISOString(),
+    decision: 'errored',
+    code: 'DB_EFFECT_UNKNOWN',
+    reason: OUTCOME_LOST,
+    effect: 'unknown',
+  } as const
+  const bare = { operation: 'unknown', ...end, duration_ms: { total: 0 } } as const
+  try {
+    return sealRecord(kept, head, { ...bare, ...toldBy(body), ...end })
+  } catch {
+    return sealRecord(kept, head, bare)
+  }
+}
+
+/** The last moment that a date can hold. */
+const TIME_MAX_MS = 8_640_000_000_000_000
 
 /**
  * The order of one process that keeps no buffer. Durability is the sink's alone, and ids are not remembered: what a dead

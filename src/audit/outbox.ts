@@ -215,7 +215,7 @@ export class Outbox implements Ledger {
     const lost = this.#statements.intentsLeft.all()
     if (lost.length === 0) return
     const done = this.#append((appending) => {
-      for (const { id, time_ms: timeMs, body } of lost) appending.endIntent(id, timeMs, body)
+      for (const { id, time_ms: timeMs, body } of lost) appending.endIntent({ id, timeMs, body })
     })
     if (!done.ok) throw new Unusable(done.error)
   }
@@ -233,9 +233,9 @@ export class Outbox implements Ledger {
    */
   upkeep(): { readonly more: boolean; readonly sealed: readonly SealedEntry[] } {
     this.#room.measure()
+    this.#room.fillReserve()
     const deleted = this.#deleteStep(this.#reservedBytes)
     if (deleted > 0) return { more: true, sealed: [] }
-    this.#room.fillReserve()
     if (this.#room.walBytes >= AUDIT_WAL_RESTART_BYTES) restartWal(this.#db)
     return { more: false, sealed: this.#endWithheld() }
   }
@@ -246,7 +246,7 @@ export class Outbox implements Ledger {
     this.#makingRoom = excess > 0
     const rowsForRoom = Math.ceil(excess / Math.max(1, this.#room.entryBytes(this.#entriesAbout)))
     const nowMs = this.#options.nowMs()
-    if (!this.#retention.isDue(nowMs, rowsForRoom)) return 0
+    if (!this.#retention.isDue(this.#state, nowMs, rowsForRoom)) return 0
     let next: ReturnType<Retention['step']> = { state: this.#state, deleted: 0 }
     const done = this.#write(() => {
       next = this.#retention.step(this.#state, nowMs, rowsForRoom)

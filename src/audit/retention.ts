@@ -1,7 +1,15 @@
 import { AUDIT_DELETE_STEP_MAX_ROWS, AUDIT_DELETE_STEP_MIN_ROWS, AUDIT_DELETE_STEP_MS } from '../core/limits.js'
 import type { BufferState } from './appending.js'
-import type { OldEntry, Statements } from './buffer-file.js'
-import { type ChainKeys, type Checkpoint, GENESIS, openCheckpoint, sealCheckpoint } from './chain.js'
+import type { Statements } from './buffer-file.js'
+import {
+  type ChainHead,
+  type ChainKeys,
+  type Checkpoint,
+  GENESIS,
+  openCheckpoint,
+  readLink,
+  sealCheckpoint,
+} from './chain.js'
 
 export interface RetentionRules {
   readonly retainMs: number
@@ -19,11 +27,23 @@ export interface DeletedEntries {
   readonly missing: number
 }
 
-const HASH = /"hash":"([0-9a-f]{64})"\}$/
+const TIME = /^\{"seq":\d{1,15},"id":"(?:[^"\\]|\\.)*","time":"([^"\\]{1,40})"/
+
+/** An entry that was made with the key and stands where it was written, with the time that is sealed in it. */
+interface ProvenEntry extends ChainHead {
+  readonly timeMs: number
+}
+
+interface ToGo {
+  /** Absent where nothing may go. */
+  readonly last: ProvenEntry | undefined
+  readonly reason: Checkpoint['reason']
+}
 
 /**
  * What may leave a buffer, from its oldest entry on: entries that are older than they are to be kept, or as many as make room; with a
- * shipper none that it has not delivered. An entry that its destination refused leaves its line behind in `undelivered`.
+ * shipper none that it has not delivered. None goes that was not made with the key or does not follow from the one before it: the
+ * checkpoint that is sealed over it would vouch for what somebody else did. An entry that its destination refused leaves its line behind in `undelivered`.
  */
 export class Retention {
   readonly #statements: Statements
@@ -59,8 +79,8 @@ export class Retention {
   }
 
   /** Whether a step would delete anything: looks at the oldest entry alone. */
-  isDue(nowMs: number, rowsForRoom: number): boolean {
-    return this.#lastToGo(this.#statements.oldest.all(1), nowMs, rowsForRoom).last !== undefined
+  isDue({ first }: BufferState, nowMs: number, rowsForRoom: number): boolean {
+    return this.#lastToGo(this.#proven(first, 1), nowMs, rowsForRoom).last !== undefined
   }
 
   /**
@@ -73,10 +93,10 @@ export class Retention {
     rowsForRoom: number,
   ): { readonly state: BufferState; readonly deleted: number } {
     const startMs = this.#monotonicMs()
-    const { last, reason } = this.#lastToGo(this.#statements.oldest.all(this.#rows), nowMs, rowsForRoom)
-    if (last === undefined) return { state, deleted: 0 }
-    const { rescueUndelivered, lineOf, deleteUpTo, strangersUpTo, deleteStrangersUpTo, put } = this.#statements
-    const hash = HASH.exec(lineOf.get(last) ?? '')?.[1] ?? ''
+    const { last: end, reason } = this.#lastToGo(this.#proven(state.first, this.#rows), nowMs, rowsForRoom)
+    if (end === undefined) return { state, deleted: 0 }
+    const { rescueUndelivered, deleteUpTo, strangersUpTo, deleteStrangersUpTo, put } = this.#statements
+    const { seq: last, hash } = end
     rescueUndelivered.run(last)
     const deleted = deleteUpTo.run(last).changes
     const strangerBytes = Math.max(0, state.strangerBytes - (strangersUpTo.get(last) ?? 0))
@@ -90,19 +110,31 @@ export class Retention {
     return { state: { ...state, first: { seq: last, hash }, strangerBytes }, deleted }
   }
 
-  #lastToGo(
-    oldest: readonly OldEntry[],
-    nowMs: number,
-    rowsForRoom: number,
-  ): { readonly last: number | undefined; readonly reason: Checkpoint['reason'] } {
+  /** The oldest entries, up to the first that is not what the gateway wrote there. One that is missing is counted when it is passed. */
+  #proven(first: ChainHead, rowsMax: number): readonly ProvenEntry[] {
+    const proven: ProvenEntry[] = []
+    let before = first
+    for (const { seq, body } of this.#statements.oldest.all(rowsMax)) {
+      const { link } = typeof body === 'string' ? readLink(this.#keys, body) : {}
+      if (link === undefined || typeof body !== 'string') break
+      const follows = link.seq > before.seq + 1 || (link.seq === before.seq + 1 && link.prevHash === before.hash)
+      if (link.seq !== seq || link.instance !== this.#instance || !follows) break
+      const { hash } = link
+      proven.push({ seq, hash, timeMs: Date.parse(TIME.exec(body)?.[1] ?? '') })
+      before = { seq, hash }
+    }
+    return proven
+  }
+
+  #lastToGo(oldest: readonly ProvenEntry[], nowMs: number, rowsForRoom: number): ToGo {
     const { ships, retainMs } = this.#rules
     const toSeq = ships ? this.#delivered() : Number.POSITIVE_INFINITY
-    const tooYoung = oldest.findIndex(({ seq, time_ms: timeMs }) => seq > toSeq || timeMs >= nowMs - retainMs)
+    const tooYoung = oldest.findIndex(({ seq, timeMs }) => seq > toSeq || !(timeMs < nowMs - retainMs))
     const old = tooYoung === -1 ? oldest.length : tooYoung
-    if (old > 0) return { last: oldest[old - 1]?.seq, reason: ships ? 'delivered' : 'retention' }
+    if (old > 0) return { last: oldest[old - 1], reason: ships ? 'delivered' : 'retention' }
     const kept = oldest.findIndex(({ seq }) => seq > toSeq)
     const rows = Math.min(rowsForRoom, kept === -1 ? oldest.length : kept)
-    return { last: oldest[rows - 1]?.seq, reason: 'room' }
+    return { last: oldest[rows - 1], reason: 'room' }
   }
 
   #delivered(): number {

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs'
 import { ensurePrivateFile } from './process-lock.js'
 
 const CHUNK_BYTES = 1_048_576
@@ -10,40 +10,41 @@ const CHUNK_BYTES = 1_048_576
  */
 export class SpaceReserve {
   readonly #path: string
-  readonly #bytes: number
-  #whole = false
+  #bytes = 0
 
-  constructor(path: string, bytes: number) {
+  constructor(path: string) {
     this.#path = path
-    this.#bytes = bytes
   }
 
   /** What it holds for sure, in bytes. */
   get bytes(): number {
-    return this.#whole ? this.#bytes : 0
+    return this.#bytes
   }
 
-  /** Takes the space, where the disk has it. The content is random, because a file system may store an empty block as none. */
-  fill(): void {
-    if (this.#whole) return
+  /**
+   * Takes so much space, where the disk has it, unless it holds some. The content is random, because a file system may store an empty
+   * block as none.
+   */
+  fill(bytes: number): void {
+    if (this.#bytes > 0 && statSync(this.#path, { throwIfNoEntry: false })?.size === this.#bytes) return
+    this.#bytes = 0
     try {
       ensurePrivateFile(this.#path)
       const file = openSync(this.#path, 'r+')
       try {
-        this.#whole = fillFile(file, this.#bytes)
+        if (fillFile(file, bytes)) this.#bytes = bytes
       } finally {
         closeSync(file)
       }
     } catch {
       // Without it nothing is announced while the disk is nearly full, which is what it is for.
-      this.#whole = false
     }
   }
 
   /** Gives the space back; false when there was none to give. */
   release(): boolean {
-    if (!this.#whole) return false
-    this.#whole = false
+    if (this.#bytes === 0) return false
+    this.#bytes = 0
     try {
       const file = openSync(this.#path, 'r+')
       ftruncateSync(file, 0)

@@ -1,6 +1,6 @@
 import { type ChainKeys, digestFilterValue, digestRowKey } from '../audit/chain.js'
 import { printable } from '../audit/entry-text.js'
-import { digestsOf, parseEntry } from '../audit/reports/entry-facts.js'
+import { digestsOf, entryIn, parseEntry } from '../audit/reports/entry-facts.js'
 import { openIndex } from '../audit/reports/index-file.js'
 import { readTrailFile } from '../audit/verify/read-lines.js'
 import type { AuditEntry } from '../core/audit-entry.js'
@@ -47,7 +47,9 @@ export async function who(
   const digest = digestRowKey(trail.value.keys, { connector, table: name }, keyTextOf(key))
   const found = await find(trail.value, digest, options)
   if (!found.ok) return found
-  const none = `No call that is in the trail returned or changed the row ${keyTextOf(key)} of "${name}" on "${connector}".`
+  const none = printable(
+    `No call that is in the trail returned or changed the row ${keyTextOf(key)} of "${name}" on "${connector}".`,
+  )
   return ok({ lines: listed(found.value, none, relation), json: asJson(digest, found.value) })
 }
 
@@ -116,16 +118,6 @@ async function findInFiles(
   }
   const newest = [...found.values()].sort((a, b) => (a.time === b.time ? b.seq - a.seq : a.time < b.time ? 1 : -1))
   return ok(firstOf(newest, limit))
-}
-
-/** Heads and lines that are no entries hold no rows. */
-function entryIn(line: string): AuditEntry | undefined {
-  try {
-    const entry: Partial<AuditEntry> = parseEntry(line)
-    return typeof entry.seq === 'number' && entry.duration_ms !== undefined ? parseEntry(line) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function firstOf(entries: readonly AuditEntry[], limit: number): Found {

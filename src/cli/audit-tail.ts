@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type ChainKeys, type EntryLine, openCheckpoint, openHead, writeHeadLine } from '../audit/chain.js'
 import { printable } from '../audit/entry-text.js'
 import { ENTRY_CSV_HEADING, entryCsvLine } from '../audit/reports/entry-csv.js'
-import { parseEntry } from '../audit/reports/entry-facts.js'
+import { entryIn, parseEntry } from '../audit/reports/entry-facts.js'
 import { TrailBuffer } from '../audit/verify/read-buffer.js'
 import type { AuditEntry } from '../core/audit-entry.js'
 import { AUDIT_TAIL_INTERVAL_MS } from '../core/limits.js'
@@ -42,8 +42,9 @@ export interface TailOptions extends SourceOptions {
   readonly signal: AbortSignal
 }
 
-/** One entry for a person: when, who, what, and how it ended. */
+/** One entry for a person: when, who, what, and how it ended; as it is where it is no entry. */
 function tailLine(line: string): string {
+  if (entryIn(line) === undefined) return `NOT AN ENTRY  ${printable(line)}`
   const { time, identity, address, connector, tool, operation, target, decision, code, rows, affected, reason } =
     parseEntry(line)
   const who = identity ?? address ?? ''
@@ -139,9 +140,10 @@ export async function exportTrail(
     const closing = format === 'ndjson' && all ? lastHead(opened.value, time) : ''
     for (const { line } of buffer.after(0)) {
       if (out.destroyed || failure !== undefined) break
-      const entry = parseEntry(line)
-      if (!wanted(entry, options)) continue
-      await send(out, format === 'csv' ? entryCsvLine(entry) : `${line}\n`)
+      const entry = entryIn(line)
+      if (entry === undefined ? !all : !wanted(entry, options)) continue
+      if (format === 'csv' && entry === undefined) continue
+      await send(out, entry !== undefined && format === 'csv' ? entryCsvLine(entry) : `${line}\n`)
       entries += 1
     }
     if (closing !== '') await send(out, closing)

@@ -47,6 +47,9 @@ export interface ResultKeys {
   readonly keys: readonly string[]
 }
 
+/** The `reason` of an entry whose call ended with the process. */
+export const OUTCOME_LOST = 'the process ended before the outcome was known'
+
 /**
  * One call as the front thread knows it when it ends. The audit worker adds `seq`, `instance`, `prev_hash` and `hash` and
  * replaces values and keys as `audit.values` says. Absent means without a value: never null, never an empty string.

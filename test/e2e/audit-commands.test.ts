@@ -185,6 +185,8 @@ describe('audit commands', () => {
     const key = `${folder.bufferFile}.key`
     const tampered: readonly (readonly [sql: string, kind: string])[] = [
       [`UPDATE entries SET body = replace(body, '"rows":1', '"rows":0') WHERE seq = 3`, 'edited'],
+      ["UPDATE entries SET body = x'00ff' WHERE seq = 4", 'edited'],
+      ["UPDATE meta SET value = 'null' WHERE key = 'checkpoint' OR key = 'head'", 'head'],
       ['DELETE FROM entries WHERE seq = 4', 'removed'],
       [
         `INSERT INTO entries (seq, id, time_ms, body) SELECT 5000, 'x', time_ms, body FROM entries WHERE seq = 4`,
@@ -198,7 +200,7 @@ describe('audit commands', () => {
       [`UPDATE meta SET value = replace(value, ':', ':0') WHERE key = 'head'`, 'head'],
     ]
     for (const [sql, kind] of tampered) {
-      const copy = join(folder.folder, `${kind}.sqlite`)
+      const copy = join(folder.folder, `${kind}-${sql.length}.sqlite`)
       const original = new Database(folder.bufferFile, { readonly: true })
       original.prepare('VACUUM INTO ?').run(copy)
       original.close()

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3'
 import { chainKeys } from '../../src/audit/chain.js'
 import { loadChainKey } from '../../src/audit/chain-key.js'
 import { Outbox } from '../../src/audit/outbox.js'
-import type { AuditEntry, AuditRecord } from '../../src/core/audit-entry.js'
+import { type AuditEntry, type AuditRecord, OUTCOME_LOST } from '../../src/core/audit-entry.js'
 import { AUDIT_PROBE_BYTES } from '../../src/core/limits.js'
 import { assertWholeChain, auditRecord, bufferAt, readBuffer } from '../support/audit-records.js'
 import { verifyChain } from '../support/verify-chain.js'
@@ -157,6 +157,38 @@ test('the values of an intent are on disk as configured, never as they were sent
   const db = new Database(path, { readonly: true })
   assert.doesNotMatch(String(db.prepare('SELECT body FROM intents').pluck().get()), /ana@example/)
   db.close()
+})
+
+test('an intent that somebody put into the buffer says nothing of how its call ended, and none keeps a start from being one', () => {
+  const path = newBufferPath()
+  const first = openOutbox(path)
+  assert.ok(first.append([], [auditRecord('genuine', { effect: 'unknown' })]).ok)
+  first.close()
+  const db = new Database(path)
+  const put = db.prepare('INSERT INTO intents (id, time_ms, body) VALUES (?, ?, ?)')
+  const claimed = {
+    ...auditRecord('x'),
+    identity: 'victim',
+    effect: 'committed',
+    rows: 9,
+    affected: 9,
+    count: 9,
+    reason: 'fine',
+  }
+  put.run('forged', 1, JSON.stringify(claimed))
+  put.run('torn', 'never', '{"identity":')
+  put.run('odd', 2, JSON.stringify({ roles: 7, plan: 'x', result_keys: [1], duration_ms: null }))
+  put.run('none', 3, 'null')
+  db.close()
+  const second = openOutbox(path)
+  const entries = readBuffer(path).lines.map((line) => JSON.parse(line) as AuditRecord)
+  assert.equal(entries.length, 5)
+  for (const { decision, code, effect, reason, rows, affected, count } of entries) {
+    assert.deepEqual([decision, code, effect, reason], ['errored', 'DB_EFFECT_UNKNOWN', 'unknown', OUTCOME_LOST])
+    assert.deepEqual([rows, affected, count], [undefined, undefined, undefined])
+  }
+  assertWholeChain(readBuffer(path))
+  second.close()
 })
 
 test('intents outlive the thread that wrote them while their process lives', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { csvLine } from '../../src/audit/reports/csv.js'
 import type { AuditIndex } from '../../src/audit/reports/index-file.js'
 import { makeReport } from '../../src/audit/reports/make-report.js'
 import { parseQuestion, type ReportName, type ReportScope } from '../../src/audit/reports/report-query.js'
@@ -159,7 +160,7 @@ describe('a report', () => {
     assert.equal(lines.length, 6)
     const risky = lines.find((line) => line.startsWith('4,')) ?? ''
     assert.ok(risky.includes(`,"'=HYPERLINK(""x"")",`), risky)
-    assert.ok(risky.includes(`,"'@cmd, ""quoted""\t",`), risky)
+    assert.ok(risky.includes(`,"'@cmd, ""quoted""\\t",`), risky)
     assert.ok(risky.includes('"{""columns"":'), risky)
     const width = heading.split(',').length
     assert.equal(lines.find((line) => line.startsWith('3,'))?.split(',').length, width)
@@ -227,4 +228,9 @@ describe('a report', () => {
     followed.close()
     busy.remove()
   })
+})
+
+test('a table for spreadsheets acts on no terminal, whatever callers wrote', () => {
+  const nasty = 'a\u001b]0;x\u0007\u001b[31m\u009b\u202e\u2028\r\nb'
+  assert.equal(csvLine([nasty, '=1', 3]), "a\\u001b]0;x\\u0007\\u001b[31m\\u009b\\u202e\\u2028\\r\\nb,'=1,3\r\n")
 })

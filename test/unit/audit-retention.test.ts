@@ -245,6 +245,38 @@ test('entries that somebody else had removed before they were deleted are told o
   second.close()
 })
 
+test('what a column says of an entry makes it no older: its own time is sealed', () => {
+  const path = newBufferPath()
+  const outbox = openBuffer(path, { retainMs: 3 * HOUR_MS, nowMs: () => NOON })
+  append(outbox, hourly([9, 8, 1, 0]))
+  alterBuffer(path, "UPDATE entries SET time_ms = 1; UPDATE entries SET id = 'x' || seq")
+  settleUpkeep(outbox)
+  assert.deepEqual(
+    entriesIn(path).map(({ seq }) => seq),
+    [3, 4],
+  )
+  outbox.close()
+})
+
+test('an entry that was changed is not deleted, nor any behind it: no checkpoint vouches for what somebody else did', () => {
+  for (const sql of [
+    `UPDATE entries SET body = replace(body, '"rows":2', '"rows":1') WHERE seq = 3`,
+    "UPDATE entries SET body = x'00ff' WHERE seq = 3",
+    'UPDATE entries SET body = (SELECT body FROM entries WHERE seq = 2) WHERE seq = 3',
+  ]) {
+    const path = newBufferPath()
+    const outbox = openBuffer(path, { retainMs: 3 * HOUR_MS, nowMs: () => NOON })
+    append(outbox, hourly([9, 8, 7, 6, 0]))
+    alterBuffer(path, sql)
+    settleUpkeep(outbox)
+    const db = new Database(path, { readonly: true })
+    const left = db.prepare('SELECT seq FROM entries ORDER BY seq').pluck().all()
+    db.close()
+    assert.deepEqual(left, [3, 4, 5], sql)
+    outbox.close()
+  }
+})
+
 test('a buffer whose checkpoint was made without its key is not used', () => {
   const path = newBufferPath()
   const first = openBuffer(path, { retainMs: HOUR_MS, nowMs: () => NOON })
@@ -338,9 +370,22 @@ test('an outcome that the disk does not take is given the space that is held for
   assert.equal(statSync(`${path}.reserve`).size, 0)
   assert.equal(outbox.append([], [auditRecord('b', { effect: 'unknown' })]).ok, false)
   alterBuffer(path, 'DROP TRIGGER full')
-  freeBytes = 1_000_000_000
+  // A disk that never has much gives a part of what it has.
+  freeBytes = 2_000_000
+  outbox.upkeep()
+  assert.equal(statSync(`${path}.reserve`).size, 100_000)
+  append(outbox, [auditRecord('a')])
+  const announce = (id: string) => outbox.append([], [auditRecord(id, { effect: 'unknown' })]).ok
+  assert.deepEqual(['b', 'c'].map(announce), [true, true])
+  outbox.close()
+})
+
+test('space that somebody took away is held again', () => {
+  const path = newBufferPath()
+  const outbox = openBuffer(path, { freeBytes: () => 1_000_000 })
+  rmSync(`${path}.reserve`)
   outbox.upkeep()
   assert.equal(statSync(`${path}.reserve`).size, 50_000)
-  append(outbox, [auditRecord('a')])
+  append(outbox, [], [auditRecord('a', { effect: 'unknown' })])
   outbox.close()
 })

@@ -241,3 +241,24 @@ test('a line that is no entry is a fault, and so is a file that cannot be read',
     [false, `"${join(folder, 'none.jsonl')}" cannot be read (ENOENT)`],
   )
 })
+
+test('an entry with a member twice is none, whichever of the two its seal is of', async () => {
+  const twice = line(2).replace('{"seq":2,', '{"identity":"bob","seq":2,')
+  const path = file('twice.jsonl', `${line(1)}\n${twice}\n${line(3)}\n`)
+  const checked = await verifyTrail({ files: [path], heads: [] }, KEYS)
+  assert.ok(checked.ok)
+  assert.deepEqual(
+    checked.value.flatMap((result) => result.faults.map(short)),
+    [{ kind: 'edited', seq: 2, at: `${path}:1` }],
+  )
+})
+
+test('a mark of the byte order before the first line is no part of it', async () => {
+  const path = file('bom.jsonl', `\ufeff${order(1, 2).join('\n')}\n`)
+  const checked = await verifyTrail({ files: [path], heads: [] }, KEYS)
+  assert.ok(checked.ok)
+  assert.deepEqual(
+    checked.value.map(({ entries, faults: found }) => [entries, found]),
+    [[2, []]],
+  )
+})

@@ -1,18 +1,21 @@
+import { visible } from '../entry-text.js'
+
 /**
  * CSV as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe before it: whoever opens a report
- * must not run what a caller wrote into its `User-Agent`.
+ * must not run what a caller wrote into its `User-Agent`. What a terminal or a line reader would act on is shown as an escape.
  */
 
 export type Cell = string | number | boolean | undefined
 
 const FORMULA = /^[=+\-@\t\r]/
-const QUOTED = /[",\r\n]/
+const QUOTED = /[",]/
 
 function cellText(cell: Cell): string {
   if (cell === undefined) return ''
   // Numbers are the gateway's own, and a minus before one is no formula.
   if (typeof cell !== 'string') return String(cell)
-  const text = FORMULA.test(cell) ? `'${cell}` : cell
+  const shown = visible(cell)
+  const text = FORMULA.test(cell) ? `'${shown}` : shown
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

@@ -34,6 +34,16 @@ export function ofEntry<T>(line: string, work: (entry: AuditEntry) => T): T | un
   }
 }
 
+/** The entry in a line that may be anything; heads and what is no entry hold none. */
+export function entryIn(line: string): AuditEntry | undefined {
+  try {
+    const entry: Partial<AuditEntry> | null = parseEntry(line)
+    return typeof entry?.seq === 'number' && typeof entry.duration_ms === 'object' ? parseEntry(line) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function measure(value: number | undefined): number {
   return value === undefined || !(value > 0) ? 0 : Math.min(COLUMN_MAX, Math.round(value))
 }

@@ -14,11 +14,23 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** The gateway stores texts alone; what anybody else put there may be anything. */
+interface StoredRow {
+  readonly seq: number
+  readonly line: unknown
+}
+
+/** As a line, whatever it is: what is no text of the gateway's is found not to be genuine. */
+function lineOf(stored: unknown): string {
+  if (typeof stored === 'string') return stored
+  return Buffer.isBuffer(stored) ? stored.toString('utf8') : String(stored)
+}
+
 /** A buffer that is read while a gateway may write it, a few rows at a time, and never written. */
 export class TrailBuffer {
   readonly #db: Database.Database
   readonly #get: Database.Statement<[string], unknown>
-  readonly #after: Database.Statement<[number, number], EntryLine>
+  readonly #after: Database.Statement<[number, number], StoredRow>
   readonly path: string
 
   private constructor(path: string) {
@@ -26,7 +38,7 @@ export class TrailBuffer {
     this.#db = new Database(path, { readonly: true, fileMustExist: true, timeout: AUDIT_BUSY_TIMEOUT_MS })
     try {
       this.#get = this.#db.prepare<[string], unknown>('SELECT value FROM meta WHERE key = ?').pluck()
-      this.#after = this.#db.prepare<[number, number], EntryLine>(
+      this.#after = this.#db.prepare<[number, number], StoredRow>(
         'SELECT seq, body AS line FROM entries WHERE seq > ? ORDER BY seq LIMIT ?',
       )
     } catch (error) {
@@ -60,7 +72,7 @@ export class TrailBuffer {
     for (;;) {
       const rows = this.#after.all(last, AUDIT_READ_ROWS_MAX)
       if (rows.length === 0) return
-      yield* rows
+      for (const { seq: own, line } of rows) yield { seq: own, line: lineOf(line) }
       last = rows.at(-1)?.seq ?? last
     }
   }
@@ -68,9 +80,9 @@ export class TrailBuffer {
   /** The newest entries, oldest first. */
   last(count: number): readonly EntryLine[] {
     const rows = this.#db
-      .prepare<[number], EntryLine>('SELECT seq, body AS line FROM entries ORDER BY seq DESC LIMIT ?')
+      .prepare<[number], StoredRow>('SELECT seq, body AS line FROM entries ORDER BY seq DESC LIMIT ?')
       .all(count)
-    return rows.reverse()
+    return rows.reverse().map(({ seq, line }) => ({ seq, line: lineOf(line) }))
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 import { AUDIT_JSON_FILE_BYTES_MAX } from '../../core/limits.js'
 import { fail, ok, type Result } from '../../core/result.js'
+import { repeatedMember } from '../../http/json-text.js'
 import { isHeadLine } from '../chain.js'
 import { canonicalLine, isEntry, isMembers } from './canonical-entry.js'
 
@@ -33,9 +34,11 @@ function* linesIn(value: unknown, depth = 0): Generator<string> {
   for (const wrapper of WRAPPERS) if (value[wrapper] !== undefined) yield* linesIn(value[wrapper], depth + 1)
 }
 
+/** Undefined also where a member stands twice in one object: what the parser keeps of it need not be what others read. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return repeatedMember(text) === undefined ? value : undefined
   } catch {
     return undefined
   }
@@ -107,7 +110,8 @@ export async function readTrailFile(path: string, visit: (line: string) => void)
         )
       }
       const value = parsed(await readWhole(path))
-      if (value === undefined) return fail(`"${path}" is not JSON: expected one entry a line, or one JSON value`)
+      if (value === undefined)
+        return fail(`"${path}" is not JSON without repeated members: expected one entry a line, or one JSON value`)
       for (const line of linesIn(value)) visit(line)
       return ok(undefined)
     }
@@ -115,9 +119,13 @@ export async function readTrailFile(path: string, visit: (line: string) => void)
     const input = gzip ? file.pipe(createGunzip()) : file
     // An error of the file does not pass through a pipe by itself.
     const failed = new Promise<never>((_, reject) => file.once('error', reject))
+    let first = true
     const read = async () => {
       for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-        for (const inner of linesOf(line)) visit(inner)
+        // A byte order mark, which some editors put before the first line, is no part of it.
+        const text = first ? line.replace(/^\ufeff/, '') : line
+        first = false
+        for (const inner of linesOf(text)) visit(inner)
       }
     }
     await Promise.race([read(), failed])
