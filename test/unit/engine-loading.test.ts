@@ -54,7 +54,9 @@ function startThread(t: TestContext, engine: EngineName, missing?: string): Thre
   )
   const next: Thread['next'] = (kind) =>
     new Promise((resolve, reject) => {
-      void exited.then(() => reject(new Error(`the thread ended without "${kind}"`)))
+      // What it said last was sent before it ended, and may be heard after: within one turn of the loop.
+      const giveUp = () => reject(new Error(`the thread ended without "${kind}"`))
+      void exited.then(() => setImmediate(() => setImmediate(giveUp)))
       heard = () => {
         for (const message of received.splice(0)) {
           // The kind tells which member of the union it is, which a comparison with a type parameter does not.
