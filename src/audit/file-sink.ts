@@ -1,3 +1,4 @@
+import { constants, type Stats } from 'node:fs'
 import { type FileHandle, link, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { AUDIT_FILE_LOOK_INTERVAL_MS, AUDIT_FILE_TAIL_BYTES } from '../core/limits.js'
@@ -37,6 +38,30 @@ function errorOf(error: unknown): NodeJS.ErrnoException {
   return error instanceof Error ? error : new Error(String(error))
 }
 
+/** A pipe would hold up whoever opens or writes it, and the rights of a device are everybody's. */
+function assertRegular(file: Stats): void {
+  if (!file.isFile()) throw Object.assign(new Error('no regular file'), { code: 'no regular file' })
+}
+
+/**
+ * Opens a regular file and nothing else. What lies there is looked at before it is opened, since opening a device can do something to
+ * it, and after it, since it may be another by then; without waiting for the other end of a pipe in between.
+ */
+async function openRegular(path: string, flags: number): Promise<FileHandle> {
+  const there = await stat(path).catch(() => undefined)
+  if (there !== undefined) assertRegular(there)
+  const handle = await open(path, flags | constants.O_NONBLOCK | constants.O_NOCTTY, 0o600)
+  try {
+    assertRegular(await handle.stat())
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
+
 /**
  * The file of the file sink: one line an entry, each file begun with a head of the chain. Full files get the number of their first
  * entry into their name, and the oldest of them go. A file that was moved away by another program is begun anew at its path, one that was
@@ -53,6 +78,7 @@ export class AuditFile {
   /** The next chunk is to begin with a head: the file, or this process, is new to it. */
   #headDue = true
   #reopenDue = false
+  #writing = false
 
   private constructor(options: AuditFileOptions) {
     this.#options = options
@@ -83,15 +109,25 @@ export class AuditFile {
 
   /** For a `LineSink`: rotates, begins anew and looks after the file where that is due, then writes. */
   readonly write: WriteBytes = (bytes, done, first) => {
-    this.#write(bytes, first).then(
-      (written) => done(null, written),
-      (error: unknown) => done(errorOf(error), 0),
-    )
+    this.#writing = true
+    this.#write(bytes, first)
+      .finally(() => {
+        this.#writing = false
+      })
+      .then(
+        (written) => done(null, written),
+        (error: unknown) => done(errorOf(error), 0),
+      )
   }
 
   /** What was moved away by another program is left to it: the next line begins a file at the path. */
   reopen(): void {
     this.#reopenDue = true
+  }
+
+  /** For good. A file that is being written ends with the process: closing it would wait for a write that may never end. */
+  async end(): Promise<void> {
+    if (!this.#writing) await this.close()
   }
 
   async close(): Promise<void> {
@@ -145,11 +181,7 @@ export class AuditFile {
   }
 
   async #begin(): Promise<void> {
-    // A pipe would hold up whoever opens it, and the rights of a device are everybody's.
-    const there = await stat(this.#options.settings.path).catch(() => undefined)
-    if (there !== undefined && !there.isFile())
-      throw Object.assign(new Error('no regular file'), { code: 'no regular file' })
-    const handle = await open(this.#options.settings.path, 'a', 0o600)
+    const handle = await openRegular(this.#options.settings.path, APPENDING)
     this.#handle = handle
     const { size } = await handle.stat()
     // A file that is there keeps its owner's choice of readers; one that was just made is nobody else's.
@@ -234,7 +266,7 @@ async function prune(path: string, filesMax: number): Promise<void> {
 }
 
 async function readPart(path: string, where: 'start' | 'end'): Promise<string> {
-  const handle = await open(path, 'r')
+  const handle = await openRegular(path, constants.O_RDONLY)
   try {
     const { size } = await handle.stat()
     const length = Math.min(size, AUDIT_FILE_TAIL_BYTES)

@@ -109,7 +109,7 @@ export class SinkSet {
   }
 
   async close(): Promise<void> {
-    await this.#file?.close()
+    await this.#file?.end()
   }
 }
 

@@ -130,9 +130,10 @@ async function takeSteps(steps: ShipSteps, tally: Tally): Promise<string | undef
       case 'moved':
         failures = 0
         tally.delivered += step.entries
+        if (step.pauseMs > 0) await pause(step.pauseMs)
         break
       case 'failed':
-        failures += 1
+        failures = step.progress ? 1 : failures + 1
         if (failures >= SHIP_COMMAND_FAILURES_MAX) return step.reason
         await pause(Math.max(backOffMs(failures, Math.random()), step.pauseMs ?? 0))
         break

@@ -328,6 +328,8 @@ export const SHIP_HEADER_TTL_MS = 60_000
 export const SHIP_HEADER_CHARS_MAX = 16_384
 /** How often entries that were refused one by one are sent again. */
 export const SHIP_REFUSED_RETRY_INTERVAL_MS = 3_600_000
+/** The log tells of refused entries no more often. */
+export const SHIP_REFUSAL_NOTICE_INTERVAL_MS = 60_000
 /** How long the last push may take when the gateway stops, and how long the thread may then take to end. */
 export const SHIP_FLUSH_TIMEOUT_MS = 3_000
 export const SHIP_END_TIMEOUT_MS = 500
@@ -350,6 +352,8 @@ export const REPORT_INTERVALS_MAX = 1_500
 
 /** A write of a sink that takes longer is told as one that fails; it is not given up, since nothing can end it. */
 export const SINK_WRITE_TIMEOUT_MS = 10_000
+/** How long threads that were told to end may take before the process ends without them. */
+export const THREADS_END_TIMEOUT_MS = 2_000
 /** How often a file sink looks whether its file still lies at its path, and how much of its end it reads when it opens one. */
 export const AUDIT_FILE_LOOK_INTERVAL_MS = 1_000
 export const AUDIT_FILE_TAIL_BYTES = 1_048_576

@@ -7,6 +7,7 @@ const LEVELS: Readonly<Record<Observation['kind'], Level>> = {
   'gateway.listening': 'info',
   'gateway.draining': 'info',
   'gateway.stopped': 'info',
+  'gateway.stuck': 'error',
   'connector.ready': 'info',
   'connector.unchanged': 'info',
   'connector.unavailable': 'error',

@@ -6,6 +6,8 @@ export type Observation =
   | { readonly kind: 'gateway.listening'; readonly surface: 'mcp' | 'admin'; readonly url: string }
   | { readonly kind: 'gateway.draining'; readonly inFlight: number }
   | { readonly kind: 'gateway.stopped' }
+  /** A thread does not end, so that the process ends without it. */
+  | { readonly kind: 'gateway.stuck'; readonly detail: string }
   | {
       readonly kind: 'connector.ready'
       readonly connector: string

@@ -310,6 +310,22 @@ describe('batches that are too large', () => {
       assert.equal(trail.seen('audit.ship_refused').length, 1)
     })
   })
+
+  test('entries that are refused one after the other are told of at once, and then in one sum', async () => {
+    const receiver = await startReceiver(answer(413))
+    const trail = await Trail.start(shipperTo(receiver.url))
+    await trail.append(...named(12))
+    await trail.delivered(12)
+    assert.equal(trail.seen('audit.ship_refused').length, 1)
+    await trail.mailbox.stop()
+    await receiver.close()
+    const detail = 'the destination answers that it is too large (HTTP 413)'
+    assert.deepEqual(trail.seen('audit.ship_refused'), [
+      { kind: 'audit.ship_refused', entries: 1, firstSeq: 1, detail },
+      { kind: 'audit.ship_refused', entries: 11, firstSeq: 2, detail },
+    ])
+    assert.equal(trail.undelivered.length, 12)
+  })
 })
 
 /** Elasticsearch's bulk answers, with documents by their id. `status` is asked for each document that is new. */
@@ -350,6 +366,7 @@ describe('destinations that answer for each entry', () => {
       await trail.delivered(4)
       await until('all that is wanted', () => elastic.ids.length === 3)
       assert.deepEqual(elastic.ids, ['a', 'b', 'busy'])
+      assert.deepEqual(trail.seen('audit.sink_failing'), [])
       assert.deepEqual(trail.undelivered, [2])
       assert.match(
         receiver.requests[1]?.body ?? '',
@@ -358,6 +375,21 @@ describe('destinations that answer for each entry', () => {
       assert.deepEqual(trail.seen('audit.ship_refused'), [
         { kind: 'audit.ship_refused', entries: 1, firstSeq: 2, detail: 'the destination answers type_400 (400)' },
       ])
+    })
+  })
+
+  test('answers about other documents deliver nothing, and are told as what they are', async () => {
+    const other: Answering = (...given) => {
+      const items = given[1].body.split('\n').flatMap((line) => (line.startsWith('{"create"') ? [line] : []))
+      const answers = items.map(() => ({ create: { _id: 'another', status: 201 } }))
+      answer(200, JSON.stringify({ errors: false, items: answers }))(...given)
+    }
+    const elastic = new Elastic()
+    await shipping(inTurn(other, elastic.answering), { format: 'elastic_bulk' }, async (trail) => {
+      await trail.append('a', 'b')
+      await trail.delivered(2)
+      assert.deepEqual(elastic.ids, ['a', 'b'])
+      assert.match(JSON.stringify(trail.seen('audit.sink_failing')), /makes no sense: it tells of other documents/)
     })
   })
 

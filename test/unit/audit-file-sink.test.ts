@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  closeSync,
+  constants,
   existsSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,9 +14,11 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
+import fsPromises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, test } from 'node:test'
+import { afterEach, beforeEach, type TestContext, test } from 'node:test'
 import {
   type ChainHead,
   chainKeys,
@@ -232,6 +237,66 @@ test('a pipe or a device that takes the place of the file is not written, and ke
   assert.ok(!opened.ok)
   assert.match(opened.error, /cannot be written \(no regular file\)/)
   assert.equal(statSync(path).mode & 0o777, 0o666)
+})
+
+/** Puts other functions in the place of those of `node:fs/promises` for a test. */
+function replaceCalls(t: TestContext, calls: object): void {
+  const before = { ...fsPromises }
+  Object.assign(fsPromises, calls)
+  syncBuiltinESMExports()
+  t.after(() => {
+    Object.assign(fsPromises, before)
+    syncBuiltinESMExports()
+  })
+}
+
+test('a pipe that takes the place of the file after it was looked at is neither waited for nor written', async (t) => {
+  let hasReader = false
+  let reader: number | undefined
+  const stat = async () => {
+    execFileSync('mkfifo', [path])
+    if (hasReader) reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    throw Object.assign(new Error('nothing there'), { code: 'ENOENT' })
+  }
+  replaceCalls(t, { stat })
+  await assert.rejects(start(), /cannot be written \(ENXIO\)/)
+  rmSync(path)
+  // One that somebody reads can be opened at once.
+  hasReader = true
+  await assert.rejects(start(), /cannot be written \(no regular file\)/)
+  if (reader !== undefined) closeSync(reader)
+})
+
+test('a write that never ends does not hold up the end', async (t) => {
+  const { file, sink } = await start()
+  sink.push(grow(1))
+  await sink.flushed()
+  file.reopen()
+  const openFile = fsPromises.open
+  let release: () => void = () => {}
+  let writes = 0
+  replaceCalls(t, {
+    open: async (...given: Parameters<typeof openFile>) => {
+      const handle = await openFile(...given)
+      const { close } = handle
+      const write = () => {
+        writes += 1
+        return new Promise((_, reject) => {
+          release = () => {
+            Object.assign(handle, { close })
+            reject(new Error('released'))
+          }
+        })
+      }
+      // A handle is closed once its calls have ended.
+      return Object.assign(handle, { write, close: () => new Promise(() => {}) })
+    },
+  })
+  sink.push(grow(1))
+  while (writes === 0) await new Promise((resolve) => setImmediate(resolve))
+  sink.abandon()
+  await file.end()
+  release()
 })
 
 test('a folder that vanishes under the file fails the sink for as long as it is away, and loses nothing', async () => {

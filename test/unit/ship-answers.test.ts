@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { judge, type Verdict } from '../../src/audit/ship/answers.js'
 import type { Attempt } from '../../src/audit/ship/deliver.js'
+import { SHIP_BACKOFF_MIN_MS } from '../../src/core/limits.js'
 import type { ShipFormat } from '../../src/threads/messages.js'
 
 const FORMATS: readonly ShipFormat[] = ['json', 'ndjson', 'splunk_hec', 'elastic_bulk']
@@ -11,7 +12,8 @@ function answered(status: number, body: unknown = undefined, retryAfter: string 
 }
 
 function judged(format: ShipFormat, attempt: Attempt, entries = 3): Verdict {
-  return judge(format, attempt, entries, Date.UTC(2026, 0, 1))
+  const ids = [...Array.from({ length: entries }, (_, i) => `e-${i}`), 'head']
+  return judge(format, attempt, { entries, ids }, Date.UTC(2026, 0, 1))
 }
 
 function failure(verdict: Verdict): Extract<Verdict, { kind: 'failed' }> {
@@ -84,7 +86,7 @@ describe('an answer of Splunk', () => {
         refused: [1],
         left: [0, 2],
         refusal: `the destination answers with the code ${code}`,
-        delay: undefined,
+        pauseMs: 0,
       })
     }
   })
@@ -94,10 +96,15 @@ describe('an answer of Splunk', () => {
     assert.match(failure(judged('splunk_hec', attempt)).reason, /code 7/)
   })
 
-  test('with a number that no entry has refuses none', () => {
-    for (const place of [3, 4, -1, 0.5, '1']) {
-      failure(judged('splunk_hec', answered(400, { code: 6, 'invalid-event-number': place })))
-    }
+  test('with a number that no entry has refuses none, and is not taken for one about the head where no event has it', () => {
+    const reason = (place: unknown) =>
+      failure(judged('splunk_hec', answered(400, { code: 6, 'invalid-event-number': place }))).reason
+    assert.match(reason(3), /refuses the head of the chain/)
+    for (const place of [4, 99_999, -1, 0.5]) assert.match(reason(place), /makes no sense/)
+    assert.match(reason('1'), /HTTP 400 with the code 6/)
+    const headless = { entries: 1, ids: ['e-0'] }
+    const attempt = answered(400, { code: 6, 'invalid-event-number': 1 })
+    assert.match(failure(judge('splunk_hec', attempt, headless, 0)).reason, /makes no sense/)
   })
 
   test('of success with a warning about its queues is success, and with another code it is none', () => {
@@ -110,8 +117,12 @@ describe('an answer of Elasticsearch', () => {
   const items = (...statuses: readonly number[]) => ({
     took: 1,
     errors: statuses.some((status) => status > 201),
-    items: statuses.map((status) => ({
-      create: { _id: 'x', status, ...(status > 201 ? { error: { type: `type_${status}`, reason: 'private' } } : {}) },
+    items: statuses.map((status, place) => ({
+      create: {
+        _id: place === statuses.length - 1 ? 'head' : `e-${place}`,
+        status,
+        ...(status > 201 ? { error: { type: `type_${status}`, reason: 'private' } } : {}),
+      },
     })),
   })
 
@@ -125,8 +136,40 @@ describe('an answer of Elasticsearch', () => {
       refused: [1],
       left: [2],
       refusal: 'the destination answers type_400 (400)',
-      delay: 'it answers type_429 (429) for 1 of 4 documents',
+      pauseMs: 0,
     })
+  })
+
+  test('has what is left wait for as long as it asks, and for a while where it took the smaller part', () => {
+    const pauses = [
+      judged('elastic_bulk', answered(200, items(201, 201, 429, 201))),
+      judged('elastic_bulk', answered(200, items(201, 201, 429, 201), '7')),
+      judged('elastic_bulk', answered(200, items(201, 429, 429, 201))),
+    ].map((verdict) => (verdict.kind === 'parted' ? verdict.pauseMs : verdict))
+    assert.deepEqual(pauses, [0, 7_000, SHIP_BACKOFF_MIN_MS])
+    assert.equal(failure(judged('elastic_bulk', answered(200, items(429, 429, 429, 429), '7'))).pauseMs, 7_000)
+  })
+
+  test('that has only the head wait was not in vain where an entry is new', () => {
+    assert.equal(failure(judged('elastic_bulk', answered(200, items(409, 201, 409, 429)))).progress, true)
+    assert.equal(failure(judged('elastic_bulk', answered(200, items(409, 409, 409, 429)))).progress, false)
+    assert.equal(failure(judged('elastic_bulk', answered(200, items(429, 503, 429, 201)))).progress, false)
+  })
+
+  test('about more, fewer or other documents than were sent, or in another order, confirms nothing', () => {
+    const created = (...ids: readonly string[]) => ({ items: ids.map((_id) => ({ create: { _id, status: 201 } })) })
+    assert.match(failure(judged('elastic_bulk', answered(200, items(201, 201, 201)))).reason, /3 documents where 4/)
+    assert.match(failure(judged('elastic_bulk', answered(200, items(201, 201, 201, 201, 201)))).reason, /5 .* where 4/)
+    for (const ids of [
+      ['x', 'x', 'x', 'x'],
+      ['e-1', 'e-0', 'e-2', 'head'],
+      ['e-0', 'e-1', 'e-2', 'e-2'],
+    ]) {
+      const { reason } = failure(judged('elastic_bulk', answered(200, created(...ids))))
+      assert.match(reason, /makes no sense: it tells of other documents/)
+    }
+    const silent = { items: [1, 2, 3, 4].map(() => ({ create: { status: 201 } })) }
+    assert.deepEqual(judged('elastic_bulk', answered(200, silent)), { kind: 'taken' })
   })
 
   test('refuses no entry for what is wrong with the index, the rights or the cluster', () => {
@@ -144,7 +187,7 @@ describe('an answer of Elasticsearch', () => {
   })
 
   test('that does not tell of each document confirms nothing', () => {
-    for (const body of [undefined, {}, { items: [] }, items(201, 201), { errors: false, items: [{ index: {} }] }]) {
+    for (const body of [undefined, {}, { items: 1 }, { errors: false, items: [{ index: {} }] }]) {
       assert.match(failure(judged('elastic_bulk', answered(200, body))).reason, /_bulk/)
     }
     const tooLong: Attempt = { kind: 'answered', status: 200, retryAfter: undefined, text: undefined }

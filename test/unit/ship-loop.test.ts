@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
 import { connectBuffer } from '../../src/audit/buffer-file.js'
 import { ShipReader } from '../../src/audit/ship/ship-reader.js'
 import type { Step } from '../../src/audit/ship/ship-steps.js'
@@ -53,7 +53,7 @@ describe('the loop', () => {
     script.loop.appended(9)
     await new Promise((resolve) => setImmediate(resolve))
     assert.deepEqual(script.asked, [])
-    script.steps = [{ kind: 'moved', entries: 10 }]
+    script.steps = [{ kind: 'moved', entries: 10, pauseMs: 0 }]
     script.loop.appended(10)
     await until('a step', () => script.asked.length > 0)
     script.position = 10
@@ -91,7 +91,7 @@ describe('the loop', () => {
   test('tells of an outage when it begins and of its end, and tries once more when it is stopped in a pause', async () => {
     const script = new Script()
     script.busy = true
-    const failed: Step = { kind: 'failed', reason: 'away', pauseMs: 60_000 }
+    const failed: Step = { kind: 'failed', reason: 'away', pauseMs: 60_000, progress: false }
     script.steps = [failed, failed]
     const ended = script.loop.run()
     await until('a failure', () => script.told.length === 1)
@@ -116,7 +116,9 @@ describe('the loop', () => {
         step: (_whole, signal) =>
           new Promise((resolve) => {
             given = signal
-            signal.addEventListener('abort', () => resolve({ kind: 'failed', reason: 'given up', pauseMs: undefined }))
+            signal.addEventListener('abort', () =>
+              resolve({ kind: 'failed', reason: 'given up', pauseMs: undefined, progress: false }),
+            )
           }),
       },
       batchMax: 10,
@@ -132,6 +134,53 @@ describe('the loop', () => {
     await ended
     clearInterval(alive)
     assert.equal(given?.aborted, true)
+  })
+})
+
+describe('pauses', () => {
+  const failed = (progress: boolean): Step => ({ kind: 'failed', reason: 'away', pauseMs: undefined, progress })
+  const moved = (pauseMs: number): Step => ({ kind: 'moved', entries: 1, pauseMs })
+
+  /** Lets a loop take these steps without anybody waiting, and gives the pauses that it made. */
+  async function pausesOf(t: TestContext, steps: Step[]): Promise<readonly number[]> {
+    const pauses: number[] = []
+    t.mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) => {
+      pauses.push(ms)
+      setImmediate(run)
+      return { unref() {} }
+    })
+    const loop = new ShipLoop({
+      steps: {
+        busy: true,
+        position: 0,
+        retryRefused: () => {},
+        step: async () => {
+          const step = steps.shift()
+          if (steps.length === 0) {
+            t.mock.restoreAll()
+            loop.stop(1_000)
+          }
+          return step ?? { kind: 'idle' }
+        },
+      },
+      batchMax: 10,
+      intervalMs: 50,
+      nowMs: () => 0,
+      random: () => 0,
+      onStatus: () => {},
+    })
+    await loop.run()
+    return pauses
+  }
+
+  test('grow while nothing gets through, and begin anew after any attempt that was not in vain', async (t) => {
+    const inVain = [failed(false), failed(false), failed(false)]
+    assert.deepEqual(await pausesOf(t, [...inVain, moved(0), failed(false), moved(0)]), [250, 500, 1_000, 250])
+    assert.deepEqual(await pausesOf(t, [...inVain, failed(true), failed(false), moved(0)]), [250, 500, 1_000, 250, 500])
+  })
+
+  test('after an attempt of which a part was taken are as long as the step says', async (t) => {
+    assert.deepEqual(await pausesOf(t, [moved(0), moved(7_000), moved(0)]), [7_000])
   })
 })
 

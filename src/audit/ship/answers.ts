@@ -1,3 +1,4 @@
+import { SHIP_BACKOFF_MIN_MS } from '../../core/limits.js'
 import type { ShipFormat } from '../../threads/messages.js'
 import { retryAfterMs } from './back-off.js'
 import type { Attempt } from './deliver.js'
@@ -12,8 +13,8 @@ export type Verdict =
       readonly left: readonly number[]
       /** Why the refused ones are. */
       readonly refusal: string
-      /** Why what is left has to wait; absent where it can be sent at once. */
-      readonly delay: string | undefined
+      /** How long the destination is to be left alone before what is left is sent; 0 where that can be at once. */
+      readonly pauseMs: number
     }
   /** Nothing of it was taken, because there was too much of it. */
   | { readonly kind: 'too_large' }
@@ -24,13 +25,23 @@ export type Verdict =
       readonly unauthorized: boolean
       /** How long it asked to be left alone. */
       readonly pauseMs: number | undefined
+      /** It kept some that it had not, so that the attempt was not in vain. */
+      readonly progress: boolean
     }
+
+/** What an attempt sent. */
+export interface SentDocuments {
+  /** How many entries. */
+  readonly entries: number
+  /** The ids of the entries, then that of the head where there is one. */
+  readonly ids: readonly string[]
+}
 
 type Answer = Extract<Attempt, { kind: 'answered' }>
 type Members = Readonly<Record<string, unknown>>
 
-function failed(reason: string, pauseMs?: number): Verdict {
-  return { kind: 'failed', reason, unauthorized: false, pauseMs }
+function failed(reason: string, pauseMs?: number, progress = false): Verdict {
+  return { kind: 'failed', reason, unauthorized: false, pauseMs, progress }
 }
 
 function parsed(text: string | undefined): Members | undefined {
@@ -61,6 +72,7 @@ function byStatus({ status, retryAfter }: Answer, nowMs: number): Verdict {
       reason: `it does not take the headers (HTTP ${status})`,
       unauthorized: true,
       pauseMs: undefined,
+      progress: false,
     }
   }
   return failed(`it answers HTTP ${status}`, retryAfterMs(retryAfter, nowMs))
@@ -75,7 +87,7 @@ const SPLUNK_TAKEN_CODES: ReadonlySet<unknown> = new Set([0, 24, 25])
  * Splunk stops at the first event that it does not want and says its number. Whether it keeps those before it is not documented, and
  * collectors that speak its protocol differ: all but the refused one are sent again.
  */
-function bySplunk(answer: Answer, entries: number, nowMs: number): Verdict {
+function bySplunk(answer: Answer, { entries, ids }: SentDocuments, nowMs: number): Verdict {
   const said = parsed(answer.text)
   const { code, 'invalid-event-number': place } = said ?? {}
   if (answer.status >= 200 && answer.status < 300) {
@@ -83,8 +95,13 @@ function bySplunk(answer: Answer, entries: number, nowMs: number): Verdict {
     return { kind: 'taken' }
   }
   if (answer.status !== 400 || typeof code !== 'number') return byStatus(answer, nowMs)
-  if (!SPLUNK_EVENT_CODES.has(code) || typeof place !== 'number' || !Number.isInteger(place) || place < 0) {
+  if (!SPLUNK_EVENT_CODES.has(code) || typeof place !== 'number') {
     return failed(`it answers HTTP 400 with the code ${code}`)
+  }
+  if (!Number.isInteger(place) || place < 0 || place >= ids.length) {
+    return failed(
+      `its answer makes no sense: the code ${code} about an event that was not among the ${ids.length} of the request`,
+    )
   }
   if (place >= entries) return failed(`it refuses the head of the chain with the code ${code}`)
   const left = Array.from({ length: entries }, (_, i) => i).filter((i) => i !== place)
@@ -93,11 +110,13 @@ function bySplunk(answer: Answer, entries: number, nowMs: number): Verdict {
     refused: [place],
     left,
     refusal: `the destination answers with the code ${code}`,
-    delay: undefined,
+    pauseMs: 0,
   }
 }
 
 interface ItemAnswer {
+  /** Absent where the answer does not say which document it is about. */
+  readonly id: unknown
   readonly status: number
   readonly type: string
 }
@@ -113,7 +132,7 @@ function itemAnswers(items: unknown): readonly ItemAnswer[] | undefined {
     if (!isMembers(answer) || typeof answer['status'] !== 'number') return undefined
     const error = answer['error']
     const type = isMembers(error) && typeof error['type'] === 'string' ? error['type'] : ''
-    answers.push({ status: answer['status'], type: ERROR_TYPE.test(type) ? type : 'an error' })
+    answers.push({ id: answer['_id'], status: answer['status'], type: ERROR_TYPE.test(type) ? type : 'an error' })
   }
   return answers
 }
@@ -126,15 +145,28 @@ function isTaken(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409
 }
 
-function byElastic(answer: Answer, entries: number, nowMs: number): Verdict {
+/** Why the answers are not about the documents that were sent; undefined when they are, one by one and in their order. */
+function mismatch(answers: readonly ItemAnswer[], ids: readonly string[]): string | undefined {
+  if (answers.length !== ids.length) {
+    return `its answer makes no sense: it tells of ${answers.length} documents where ${ids.length} were sent`
+  }
+  const isOther = ({ id }: ItemAnswer, place: number) => id !== undefined && id !== ids[place]
+  return answers.some(isOther)
+    ? 'its answer makes no sense: it tells of other documents than were sent, or in another order'
+    : undefined
+}
+
+function byElastic(answer: Answer, { entries, ids }: SentDocuments, nowMs: number): Verdict {
   if (answer.status < 200 || answer.status >= 300) return byStatus(answer, nowMs)
   const said = parsed(answer.text)
   const answers = itemAnswers(said?.['items'])
-  if (answers === undefined || answers.length < entries) {
+  if (answers === undefined) {
     return failed(
       `it answers HTTP ${answer.status}, but not as a bulk request is answered: the address should end in /_bulk`,
     )
   }
+  const other = mismatch(answers, ids)
+  if (other !== undefined) return failed(other)
   const refused: number[] = []
   const left: number[] = []
   answers.forEach(({ status }, place) => {
@@ -144,14 +176,17 @@ function byElastic(answer: Answer, entries: number, nowMs: number): Verdict {
   })
   if (refused.length === 0 && left.length === 0) return { kind: 'taken' }
   const refusal = `the destination answers ${saidOfFirst(answers, refused)}`
-  const delay =
-    left.length === 0
-      ? undefined
-      : `it answers ${saidOfFirst(answers, left)} for ${left.length} of ${answers.length} documents`
+  const pauseMs = left.length === 0 ? undefined : retryAfterMs(answer.retryAfter, nowMs)
   const leftEntries = left.filter((place) => place < entries)
-  // A head alone that has to wait is sent again with its entries, which are there then.
-  if (delay !== undefined && (left.length === answers.length || leftEntries.length === 0)) return failed(delay)
-  return { kind: 'parted', refused, left: leftEntries, refusal, delay }
+  // A head alone that has to wait is sent again with its entries, which are there then. So is all of it where no entry was settled.
+  if (left.length > 0 && (leftEntries.length === entries || leftEntries.length === 0)) {
+    const isNew = ({ status }: ItemAnswer) => status >= 200 && status < 300
+    const delay = `it answers ${saidOfFirst(answers, left)} for ${left.length} of ${answers.length} documents`
+    return failed(delay, pauseMs, answers.slice(0, entries).some(isNew))
+  }
+  // A destination that took the smaller part has more than it can do at the moment.
+  const minMs = leftEntries.length * 2 > entries ? SHIP_BACKOFF_MIN_MS : 0
+  return { kind: 'parted', refused, left: leftEntries, refusal, pauseMs: Math.max(minMs, pauseMs ?? 0) }
 }
 
 /** What was answered about the first of some. */
@@ -160,14 +195,14 @@ function saidOfFirst(answers: readonly ItemAnswer[], places: readonly number[]):
   return `${type} (${status})`
 }
 
-/** Judges an attempt to send so many entries. `nowMs`: Unix milliseconds, for dates in the answer. */
-export function judge(format: ShipFormat, attempt: Attempt, entries: number, nowMs: number): Verdict {
+/** Judges an attempt to send these. `nowMs`: Unix milliseconds, for dates in the answer. */
+export function judge(format: ShipFormat, attempt: Attempt, sent: SentDocuments, nowMs: number): Verdict {
   if (attempt.kind === 'unanswered') return failed(attempt.reason)
   switch (format) {
     case 'splunk_hec':
-      return bySplunk(attempt, entries, nowMs)
+      return bySplunk(attempt, sent, nowMs)
     case 'elastic_bulk':
-      return byElastic(attempt, entries, nowMs)
+      return byElastic(attempt, sent, nowMs)
     default:
       return byStatus(attempt, nowMs)
   }

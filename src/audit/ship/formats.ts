@@ -73,12 +73,21 @@ function elasticDocument(id: string, timeMs: number, line: string): string {
   return `{"create":{"_id":${JSON.stringify(id)}}}\n{"@timestamp":"${time}",${line.slice(1)}\n`
 }
 
+function headId({ instance, from, to }: ShipFacts): string {
+  return `${batchId(instance, from, to, 0)}-head`
+}
+
+/** The ids of what a request holds where each entry, and the head after them, is a document or an event of its own. */
+export function documentIds(facts: ShipFacts, items: readonly ShipItem[]): readonly string[] {
+  const ids = items.map(({ id }) => id)
+  return facts.head === undefined ? ids : [...ids, headId(facts)]
+}
+
 /** One document an entry, then one for the head. `create` refuses a second one of the same id. */
-function elasticBulk({ instance, from, to, head }: ShipFacts, items: readonly ShipItem[]): string {
+function elasticBulk(facts: ShipFacts, items: readonly ShipItem[]): string {
   const documents = items.map(({ id, timeMs, line }) => elasticDocument(id, timeMs, line))
-  if (head !== undefined) {
-    documents.push(elasticDocument(`${batchId(instance, from, to, 0)}-head`, headTimeMs(head), head))
-  }
+  const { head } = facts
+  if (head !== undefined) documents.push(elasticDocument(headId(facts), headTimeMs(head), head))
   return documents.join('')
 }
 

@@ -1,5 +1,6 @@
 import { fail, ok } from '../../core/result.js'
 import type { Deliver } from './deliver.js'
+import { RefusalNotices } from './refusal-notices.js'
 import { ShipHeaders } from './ship-headers.js'
 import type { FromShipper, ShipWorkerStart, ToShipper } from './ship-messages.js'
 import { ShipReader } from './ship-reader.js'
@@ -29,6 +30,7 @@ export async function runShipActor(start: ShipWorkerStart, deps: ShipActorDeps):
       waiting.set(request, resolve)
       post({ kind: 'keep', request, change, batch })
     })
+  const notices = new RefusalNotices((observation) => post({ kind: 'observed', observation }))
   const reader = new ShipReader(bufferPath)
   const steps = new ShipSteps({
     settings,
@@ -39,7 +41,7 @@ export async function runShipActor(start: ShipWorkerStart, deps: ShipActorDeps):
     deliver: deps.deliver,
     keep,
     nowMs: deps.nowMs,
-    observe: (observation) => post({ kind: 'observed', observation }),
+    observe: (observation) => notices.observe(observation),
   })
   const loop = new ShipLoop({
     steps,
@@ -67,6 +69,7 @@ export async function runShipActor(start: ShipWorkerStart, deps: ShipActorDeps):
   })
   await loop.run()
   reader.close()
+  notices.end()
   post({ kind: 'stopped' })
   port.close()
 }

@@ -6,7 +6,7 @@ import type { Observation } from '../../observe/observation.js'
 import type { ShipperSettings } from '../../threads/messages.js'
 import { judge, type Verdict } from './answers.js'
 import type { Deliver } from './deliver.js'
-import { batchId, CONTENT_TYPES, type ShipFacts, type ShipItem, writeBody } from './formats.js'
+import { batchId, CONTENT_TYPES, documentIds, type ShipFacts, type ShipItem, writeBody } from './formats.js'
 import type { ShipHeaders } from './ship-headers.js'
 import type { NewBatch, ShipBatch, ShipChange, ShipState } from './ship-messages.js'
 import type { ShipReader } from './ship-reader.js'
@@ -34,19 +34,27 @@ export interface ShipStepsDeps {
 export type Step =
   /** There is nothing to do. */
   | { readonly kind: 'idle' }
-  /** So many entries were taken; none where there was only something to write down. */
-  | { readonly kind: 'moved'; readonly entries: number }
-  /** `pauseMs`: how long the destination asked to be left alone. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly pauseMs: number | undefined }
+  /**
+   * So many entries were taken; none where there was only something to write down. `pauseMs`: how long the destination is to be
+   * left alone before what it did not take is sent again; 0 where that can be at once.
+   */
+  | { readonly kind: 'moved'; readonly entries: number; readonly pauseMs: number }
+  /** `pauseMs`: how long the destination asked to be left alone. `progress`: the attempt was not in vain, all the same. */
+  | {
+      readonly kind: 'failed'
+      readonly reason: string
+      readonly pauseMs: number | undefined
+      readonly progress: boolean
+    }
 
 const IDLE: Step = { kind: 'idle' }
 
-function moved(entries: number): Step {
-  return { kind: 'moved', entries }
+function moved(entries: number, pauseMs = 0): Step {
+  return { kind: 'moved', entries, pauseMs }
 }
 
-function failedStep(reason: string, pauseMs?: number): Step {
-  return { kind: 'failed', reason, pauseMs }
+function failedStep(reason: string, pauseMs?: number, progress = false): Step {
+  return { kind: 'failed', reason, pauseMs, progress }
 }
 
 /** A line ends in its own hash. */
@@ -174,7 +182,9 @@ export class ShipSteps {
   async #post(facts: ShipFacts, items: readonly ShipItem[], signal: AbortSignal): Promise<Verdict> {
     const { settings, headers, deliver, nowMs } = this.#deps
     const list = headers.list()
-    if (!list.ok) return { kind: 'failed', reason: list.error, unauthorized: true, pauseMs: undefined }
+    if (!list.ok) {
+      return { kind: 'failed', reason: list.error, unauthorized: true, pauseMs: undefined, progress: false }
+    }
     const { url, format, gzip, timeoutMs } = settings
     const perItem = format === 'elastic_bulk' ? SHIP_ANSWER_ITEM_BYTES_MAX * items.length : 0
     const attempt = await deliver(
@@ -190,7 +200,8 @@ export class ShipSteps {
       },
       signal,
     )
-    const verdict = judge(format, attempt, items.length, nowMs())
+    const sent = { entries: items.length, ids: documentIds(facts, items) }
+    const verdict = judge(format, attempt, sent, nowMs())
     if (verdict.kind === 'failed' && verdict.unauthorized) headers.forget()
     return verdict
   }
@@ -206,7 +217,7 @@ export class ShipSteps {
       case 'too_large':
         return this.#halve(batch, items)
       case 'failed':
-        return failedStep(verdict.reason, verdict.pauseMs)
+        return failedStep(verdict.reason, verdict.pauseMs, verdict.progress)
       default:
         return unreachable(verdict)
     }
@@ -221,7 +232,7 @@ export class ShipSteps {
   async #part(
     batch: ShipBatch,
     items: readonly ShipItem[],
-    { refused, left, refusal, delay }: Extract<Verdict, { kind: 'parted' }>,
+    { refused, left, refusal, pauseMs }: Extract<Verdict, { kind: 'parted' }>,
   ): Promise<Step> {
     const refusedSeqs = refused.flatMap((place) => items[place]?.seq ?? [])
     const entries = items.length - refusedSeqs.length - left.length
@@ -235,7 +246,7 @@ export class ShipSteps {
     const rest = { ...batch, round: batch.round + 1, settled }
     const kept = await this.#keep({ change: { refused: refusedSeqs }, batch: rest })
     if (!kept.ok) return failedStep(kept.error)
-    return delay === undefined ? moved(entries) : failedStep(delay)
+    return moved(entries, pauseMs)
   }
 
   #tellRefused(seqs: readonly number[], detail: string): void {

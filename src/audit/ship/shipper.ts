@@ -30,7 +30,7 @@ export class ShipLoop {
   /** Whether anything was told yet: an earlier thread may have told of an outage. */
   #told = false
   #failuresInRow = 0
-  /** A pause after a failure, which new entries do not cut short. */
+  /** A pause that the destination needs, which new entries do not cut short. */
   #backingOff = false
   #refusedDueMs: number
   #wake: () => void = () => {}
@@ -100,21 +100,25 @@ export class ShipLoop {
         this.#failuresInRow = 0
         this.#tell(undefined)
         this.#waitingSinceMs = steps.position < this.#lastSeq ? startedMs : undefined
-        return 'go on'
+        if (step.pauseMs === 0) return 'go on'
+        if (!this.#stopping) await this.#leaveAlone(step.pauseMs)
+        return 'end'
       case 'failed':
         this.#failures += 1
-        this.#failuresInRow += 1
+        this.#failuresInRow = step.progress ? 1 : this.#failuresInRow + 1
         this.#tell(step.reason)
-        if (!this.#stopping) await this.#backOff(step.pauseMs ?? 0)
+        if (!this.#stopping) {
+          await this.#leaveAlone(Math.max(backOffMs(this.#failuresInRow, this.#deps.random()), step.pauseMs ?? 0))
+        }
         return 'end'
       default:
         return unreachable(step)
     }
   }
 
-  async #backOff(askedMs: number): Promise<void> {
+  async #leaveAlone(pauseMs: number): Promise<void> {
     this.#backingOff = true
-    await this.#pause(Math.max(backOffMs(this.#failuresInRow, this.#deps.random()), askedMs))
+    await this.#pause(pauseMs)
     this.#backingOff = false
   }
 
