@@ -52,7 +52,9 @@ export function reloadReportText({ faults, connectors, needs_restart }: ReloadSh
   return textOf()
 }
 
-function storedConnector({ id, outcome, epoch, faults: [fault] }: ReloadedConnectorShown) {
+function storedConnector({ id, outcome, epoch, faults, drift }: ReloadedConnectorShown) {
+  // One that serves in part has no fault, and is named all the same.
+  const fault = faults[0] ?? drift?.[0]
   return {
     id: cleanText(id, ID_CHARS_MAX),
     outcome,

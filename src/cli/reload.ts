@@ -18,7 +18,7 @@ export interface ReloadArguments {
 
 /** `runku reload [--no-wait] [--timeout seconds]`: what came of it on every instance that serves this store. */
 export function reload(surroundings: Surroundings, { wait, timeoutMs }: ReloadArguments): Promise<CommandResult> {
-  return withStore(surroundings, 'changes', async (store, loaded) => {
+  return withStore(surroundings, 'reads', async (store, loaded) => {
     const operation = CONNECTOR_OPERATIONS['reload.request']
     const requested = await operation.run(contextOf(surroundings, store, loaded), { wait: false })
     if (!requested.ok) return refused(requested.error.message)

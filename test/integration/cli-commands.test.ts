@@ -139,7 +139,13 @@ describe('from nothing to a stored policy', () => {
   test('a command that only reads makes no store where none is, and one that changes something says that it made one', () => {
     const path = join(folder, 'runku.sqlite')
     rmSync(path)
-    for (const reading of [['role', 'list'], ['key', 'list'], ['policy', 'show', 'crm'], ['check']]) {
+    for (const reading of [
+      ['role', 'list'],
+      ['key', 'list'],
+      ['policy', 'show', 'crm'],
+      ['check'],
+      ['reload', '--no-wait'],
+    ]) {
       assert.match(
         oneLine(run(...reading)),
         /runku\.sqlite: there is no admin store here: "runku serve" and every command/,

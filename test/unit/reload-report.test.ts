@@ -26,6 +26,7 @@ describe('what an instance leaves in the store of a reload', () => {
         { id: 'a', outcome: 'applied', epoch: 2, faults: [], drift: [] },
         { id: 'b', outcome: 'unavailable', faults: ['first\nline', 'second'], drift: [] },
         { id: 'c', outcome: 'removed', faults: [], drift: [] },
+        { id: 'd', outcome: 'unchanged', epoch: 1, faults: [], drift: ['there is no table "public.orders"', 'more'] },
       ],
     }
     assert.deepEqual(readReloadReport(reloadReportText(shown)), {
@@ -34,6 +35,7 @@ describe('what an instance leaves in the store of a reload', () => {
         { id: 'b', outcome: 'unavailable', fault: 'first line' },
         { id: 'a', outcome: 'applied', epoch: 2 },
         { id: 'c', outcome: 'removed' },
+        { id: 'd', outcome: 'unchanged', epoch: 1, fault: 'there is no table "public.orders"' },
       ],
       omitted: 0,
       needs_restart: ['server'],
