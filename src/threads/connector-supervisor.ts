@@ -18,7 +18,7 @@ import type {
 } from './messages.js'
 import { type PreparationSurroundings, Preparations, type RefreshOutcome } from './preparations.js'
 import { SentCalls } from './sent-calls.js'
-import { callersUnder, type ListCaller, type ListListener, type MadeList, ToolLists } from './tool-lists.js'
+import { callersUnder, type ListCaller, type ListListener, type MadeList, NOBODY, ToolLists } from './tool-lists.js'
 
 export type ConnectorMode = 'starting' | 'ready' | 'unavailable' | 'draining' | 'stopped'
 
@@ -38,8 +38,6 @@ export interface SupervisorSurroundings extends PreparationSurroundings {
 const STOP_LANES_MIN_MS = 500
 /** How often calls in flight and idle threads are looked over. */
 const SWEEP_INTERVAL_MS = 250
-/** Nobody's list is empty, and making it has a thread decode and compile the snapshot it is made under. */
-const NOBODY: Identity = { id: '', name: '', roles: [], claims: new Map() }
 
 /**
  * Owns one connector on the front thread: its threads, its current snapshot, its cached tool lists and its calls in flight.

@@ -22,6 +22,9 @@ export interface MadeList {
   readonly unaskedFor: number
 }
 
+/** Nobody's list is empty, and making it has a thread decode and compile the snapshot it is made under. */
+export const NOBODY: Identity = { id: '', name: '', roles: [], claims: new Map() }
+
 /** One who asked for a list under a snapshot, and how many snapshots ago that was. */
 export interface ListCaller {
   readonly identity: Identity
