@@ -67,7 +67,7 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
  * entry into their name, and the oldest of them go. A file that was moved away by another program is begun anew at its path, one that was
  * deleted is told of.
  */
-export class AuditFile {
+class AuditFile {
   readonly #options: AuditFileOptions
   #handle: FileHandle | undefined
   /** Of the file that is open. */

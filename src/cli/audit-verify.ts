@@ -14,7 +14,7 @@ export interface VerifyOptions extends SourceOptions {
 }
 
 /** The exit code of a trail in which something is wrong. */
-export const EXIT_TAMPERED = 5
+const EXIT_TAMPERED = 5
 
 /** What the configuration says there is: the buffer, and the file with those that were rotated. */
 async function configuredFiles({ file }: TrailPlace): Promise<readonly string[]> {

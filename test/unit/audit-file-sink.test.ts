@@ -200,10 +200,10 @@ test('a deleted file is begun anew and told of; one that was moved away is only 
   assert.deepEqual([entriesIn(moved).length, entriesIn(path).length], [2, 1])
 })
 
-test('a file that cannot be written names the key and what was expected', async () => {
-  const settings = { path: join(folder, 'none', 'audit.jsonl'), bytesMax: 65_536, filesMax: 1 }
+/** Why no file can be begun there. */
+async function refusal(at: string): Promise<string> {
   const opened = await openFileSink({
-    settings,
+    settings: { path: at, bytesMax: 65_536, filesMax: 1 },
     instance: INSTANCE,
     headLine: () => '',
     nowMs: () => 0,
@@ -214,28 +214,18 @@ test('a file that cannot be written names the key and what was expected', async 
     onRecovered: () => {},
   })
   assert.ok(!opened.ok)
-  assert.match(
-    opened.error,
-    /audit\.file\.path ".*none.*" cannot be written \(ENOENT\): is its folder there and writable\?/,
-  )
+  return opened.error
+}
+
+test('a file that cannot be written names the key and what was expected', async () => {
+  const error = await refusal(join(folder, 'none', 'audit.jsonl'))
+  assert.match(error, /audit\.file\.path ".*none.*" cannot be written \(ENOENT\): is its folder there and writable\?/)
 })
 
 test('a pipe or a device that takes the place of the file is not written, and keeps its rights', async () => {
   execFileSync('mkfifo', ['-m', '666', path])
-  const settings = { path, bytesMax: 65_536, filesMax: 1 }
-  const opened = await openFileSink({
-    settings,
-    instance: INSTANCE,
-    headLine: () => '',
-    nowMs: () => 0,
-    onLost: () => {},
-    lastSeq: 0,
-    onWritten: () => {},
-    onFailing: () => {},
-    onRecovered: () => {},
-  })
-  assert.ok(!opened.ok)
-  assert.match(opened.error, /cannot be written \(no regular file\)/)
+  const error = await refusal(path)
+  assert.match(error, /cannot be written \(no regular file\)/)
   assert.equal(statSync(path).mode & 0o777, 0o666)
 })
 
