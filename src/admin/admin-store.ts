@@ -122,7 +122,8 @@ export interface StoreRefusal {
 /** The store could not be read or written. Thrown by every operation; whoever authenticates must refuse, not fail open. */
 export class StoreFailure extends Error {
   /** `newer`: a newer program brought it to a form that this one does not know. */
-  readonly kind: 'locked' | 'missing' | 'corrupt' | 'newer' | 'unusable'
+  /** `unsure`: the connection was lost while a change was being committed, which may have been made. */
+  readonly kind: 'locked' | 'missing' | 'corrupt' | 'newer' | 'unusable' | 'unsure'
 
   constructor(kind: StoreFailure['kind'], message: string) {
     super(message)

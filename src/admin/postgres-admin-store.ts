@@ -12,6 +12,7 @@ import { otherVersion } from './migrations.js'
 import { OperatedStore, type Purpose, type StoreSurroundings } from './operated-store.js'
 import {
   clientConfig,
+  commitFailure,
   isAnswer,
   NoAnswer,
   type PooledClient,
@@ -172,10 +173,19 @@ export class PostgresAdminStore extends OperatedStore {
   async #run<T>(purpose: Purpose, steps: () => Steps<T>): Promise<T> {
     const client = await this.#enter(purpose)
     let done = false
+    let committing = false
     try {
-      const made = await within(client, STORE_CHANGE_TIMEOUT_MS, () => this.#drive(client, steps()))
+      const made = await within(client, STORE_CHANGE_TIMEOUT_MS, async () => {
+        const driven = await this.#drive(client, steps())
+        committing = true
+        await client.query('COMMIT')
+        return driven
+      })
       done = true
       return made
+    } catch (error) {
+      if (committing && purpose !== 'read') throw commitFailure(error, this.#address)
+      throw committing || error instanceof NoAnswer ? storeFailure(error, this.#address) : error
     } finally {
       // A connection on which something went wrong is closed, and the server undoes what was not committed.
       client.release(!done)
@@ -222,7 +232,6 @@ export class PostgresAdminStore extends OperatedStore {
   async #drive<T>(client: PooledClient, steps: Steps<T>): Promise<T> {
     let step = steps.next()
     while (step.done !== true) step = steps.next(await this.#query(client, step.value))
-    await this.#query(client, { sql: 'COMMIT', params: [] })
     return step.value
   }
 

@@ -131,10 +131,23 @@ export function storeFailure(error: unknown, address: StoreAddress): StoreFailur
   const code = codeOf(error)
   const known = code === undefined ? undefined : FAILURES.get(code)
   if (known !== undefined) return new StoreFailure(known.kind, `${place}: ${known.text(address)}`)
-  const said = error instanceof Error ? cleanText(error.message, REASON_CHARS_MAX) : ''
-  const why = [said, code].filter((part) => part !== undefined && part !== '').join(', ')
   const what = isAnswer(error) ? 'the admin store cannot be used' : 'the admin store cannot be reached'
-  return new StoreFailure('unusable', `${place}: ${what} (${why})`)
+  return new StoreFailure('unusable', `${place}: ${what} (${whyOf(error)})`)
+}
+
+function whyOf(error: unknown): string {
+  const said = error instanceof Error ? cleanText(error.message, REASON_CHARS_MAX) : ''
+  return [said, codeOf(error)].filter((part) => part !== undefined && part !== '').join(', ')
+}
+
+/** The failure of a commit. Where the server did not answer, whether the change was made nobody knows but the store. */
+export function commitFailure(error: unknown, address: StoreAddress): StoreFailure {
+  if (isAnswer(error)) return storeFailure(error, address)
+  const lost = `the connection to the admin store was lost while the change was being committed (${whyOf(error)})`
+  return new StoreFailure(
+    'unsure',
+    `${placeOf(address)}: ${lost}: it may have been made; look before you make it again`,
+  )
 }
 
 interface KnownFailure {

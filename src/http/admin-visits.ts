@@ -49,6 +49,10 @@ export interface Said {
   readonly details?: readonly string[] | undefined
 }
 
+/** A change must not be made twice by whoever only reads that it failed. */
+const UNSURE =
+  'The connection to the admin store was lost while the change was being written: it may have been made. Look before you make it again.'
+
 type Headers = readonly (readonly [name: string, value: string])[]
 
 const SAFE_HEADERS = [
@@ -80,7 +84,8 @@ export class AdminVisits {
   watch(visit: Visit, subject: VisitSubject, work: Promise<void>): void {
     work.catch((thrown: unknown) => {
       if (thrown instanceof StoreFailure) {
-        return this.refuse(visit, subject, { code: 'ADMIN_UNAVAILABLE', reason: `admin store ${thrown.kind}` })
+        const error = { code: 'ADMIN_UNAVAILABLE', reason: `admin store ${thrown.kind}` } as const
+        return this.refuse(visit, subject, error, thrown.kind === 'unsure' ? { message: UNSURE } : undefined)
       }
       this.#surroundings.failed(thrown)
       this.refuse(visit, subject, { code: 'INTERNAL' })

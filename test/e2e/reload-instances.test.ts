@@ -168,9 +168,9 @@ describe('a reload of two gateways that share a store on PostgreSQL', () => {
 
   test('a command whose store goes away while it waits ends with what is known, and hangs for nobody', async () => {
     there.child.kill('SIGSTOP')
-    const before = (await store.readVersions()).reload
+    const waits = gate.heard('FROM instances i ORDER BY')
     const command = startRunku(commandFolder?.folder ?? '', ['reload', '--timeout', '3'])
-    await eventually('it has asked', async () => (await store.readVersions()).reload > before)
+    await waits
     await gate.shut()
     const { how, out, err } = await command.ended
     await gate.open()
@@ -178,6 +178,19 @@ describe('a reload of two gateways that share a store on PostgreSQL', () => {
     assert.deepEqual([how, out], [1, ''])
     assert.match(err, /^runku: the request to reload was made, and then the admin store could not be read/)
     assert.deepEqual(pids((await told(0)).instances), both())
+  })
+
+  test('a command that loses the store while its request is committed says that it may have been made', async () => {
+    const before = (await store.readVersions()).reload
+    const cut = gate.heard("WHERE name = 'reload'").then(() => gate.heard('COMMIT', 'cut'))
+    const { how, out, err } = await runRunku(commandFolder?.folder ?? '', ['reload'])
+    await cut
+    assert.deepEqual([how, out], [1, ''])
+    assert.match(
+      err,
+      /was lost while the change was being committed .*: it may have been made; look before you make it/,
+    )
+    assert.equal((await store.readVersions()).reload, before + 1)
   })
 
   test('one that was killed is waited for until it counts as gone and no longer, and one that starts is waited for', async () => {

@@ -176,6 +176,23 @@ describe('a store whose server does not answer', () => {
     assert.equal(await store.healthy(), true)
   })
 
+  test('a change whose commit gets no answer may have been made, and says so', async () => {
+    const changes = store.changes(AUTHOR)
+    const cut = gate.heard('INSERT INTO roles').then(() => gate.heard('COMMIT', 'cut'))
+    assert.equal(await failureOf(() => changes.createRole('unsure')), 'unsure')
+    await cut
+    assert.ok((await direct.listRoles()).some(({ name }) => name === 'unsure'))
+    assert.equal((await changes.createRole('unsure')).ok, false)
+  })
+
+  test('a change that gets no answer before its commit fails, and writes nothing', async () => {
+    const changes = store.changes(AUTHOR)
+    const cut = gate.heard('INSERT INTO roles', 'cut')
+    assert.equal(await failureOf(() => changes.createRole('cut')), 'unusable')
+    await cut
+    must(await changes.createRole('cut'))
+  })
+
   test('sessions that the server ends are replaced without a failure', async () => {
     assert.ok(await store.findKey(keyId))
     await store.listRoles()

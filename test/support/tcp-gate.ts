@@ -8,6 +8,11 @@ export interface TcpGate {
   open(): Promise<void>
   /** Takes connections but passes nothing on, in either direction. */
   mute(): void
+  /**
+   * Settles when a client sends the text; before it goes on to the server. With `cut` the server gets it, and its answer ends the
+   * connection instead of reaching the client.
+   */
+  heard(text: string, cut?: 'cut'): Promise<void>
   /** The request code that each connection began with, in order. */
   readonly requests: readonly number[]
 }
@@ -15,6 +20,7 @@ export interface TcpGate {
 export async function tcpGate(targetPort: number): Promise<TcpGate> {
   const sockets = new Set<Socket>()
   const requests: number[] = []
+  const listeners = new Set<(chunk: Buffer) => boolean>()
   let muted = false
   let server: Server | undefined
   const listen = (port: number): Promise<number> =>
@@ -27,6 +33,13 @@ export async function tcpGate(targetPort: number): Promise<TcpGate> {
         const far = connect({ host: '127.0.0.1', port: targetPort })
         sockets.add(far)
         far.on('error', () => {})
+        near.on('data', (chunk) => {
+          for (const cuts of listeners) {
+            if (!cuts(chunk)) continue
+            far.unpipe(near)
+            far.once('data', () => near.destroy())
+          }
+        })
         near.pipe(far).pipe(near)
         near.on('close', () => far.destroy())
         far.on('close', () => near.destroy())
@@ -56,5 +69,15 @@ export async function tcpGate(targetPort: number): Promise<TcpGate> {
     mute: () => {
       muted = true
     },
+    heard: (text, cut) =>
+      new Promise((resolve) => {
+        const listener = (chunk: Buffer) => {
+          if (!chunk.includes(text)) return false
+          listeners.delete(listener)
+          resolve()
+          return cut === 'cut'
+        }
+        listeners.add(listener)
+      }),
   }
 }
