@@ -19,6 +19,10 @@ CREATE CONSTRAINT TRIGGER docs_wait_end AFTER UPDATE ON docs DEFERRABLE INITIALL
   FOR EACH ROW EXECUTE FUNCTION wait_at_end();
 `
 const FOREVER = '600'
+// What a session is at, by how its statement is spelt: BEGIN names READ COMMITTED, and a lock is one FOR UPDATE.
+const LOCKING = /^SELECT .* FOR (NO KEY )?UPDATE/s
+const WRITING = /^UPDATE /
+const COMMITTING = /^COMMIT/
 
 function codeOf({ outcome, effect }: WriteExecution): readonly [string, string] {
   return [effect, outcome.ok ? outcome.value.kind : outcome.error.code]
@@ -76,7 +80,7 @@ for (const target of POSTGRES_TARGETS) {
       const { db, change } = await ground(t)
       const letGo = await hold(t, db, '1')
       const changing = change('1', { title: 'x', at_once: FOREVER }, { timeoutMs: 700 })
-      await eventually('it waits for the lock', async () => (await active(db, /FOR/)).length === 1)
+      await eventually('it waits for the lock', async () => (await active(db, LOCKING)).length === 1)
       await letGo()
       const end = await changing
       assert.deepEqual(codeOf(end), ['none', 'TIMEOUT'])
@@ -87,8 +91,8 @@ for (const target of POSTGRES_TARGETS) {
       const { db, change } = await ground(t)
       await hold(t, db, '1')
       for (const [id, values, waits] of [
-        ['1', { title: 'x' }, /FOR/],
-        ['2', { title: 'x', at_once: FOREVER }, /UPDATE/],
+        ['1', { title: 'x' }, LOCKING],
+        ['2', { title: 'x', at_once: FOREVER }, WRITING],
       ] as const) {
         const cancellation = new Cancellation()
         const changing = change(id, values, { cancellation })
@@ -107,7 +111,7 @@ for (const target of POSTGRES_TARGETS) {
       assert.deepEqual(codeOf(await change('1', { title: 'x' }, { cancellation })), ['none', 'CANCELLED'])
       const first = new Cancellation()
       const busy = change('2', { title: 'x', at_once: FOREVER }, { cancellation: first })
-      await eventually('one runs', async () => (await active(db, /UPDATE/)).length === 1)
+      await eventually('one runs', async () => (await active(db, WRITING)).length === 1)
       const second = new Cancellation()
       const waiting = change('3', { title: 'x' }, { cancellation: second })
       second.request('CANCELLED')
@@ -122,7 +126,7 @@ for (const target of POSTGRES_TARGETS) {
       const { db, change } = await ground(t)
       const cancellation = new Cancellation()
       const changing = change('1', { title: 'x', at_end: '0.5' }, { cancellation })
-      await eventually('it commits', async () => (await active(db, /COMMIT/)).length === 1)
+      await eventually('it commits', async () => (await active(db, COMMITTING)).length === 1)
       cancellation.request('CANCELLED')
       assert.deepEqual(codeOf(await changing), ['committed', 'written'])
       assert.equal(await title(db, '1'), 'x')
@@ -153,10 +157,10 @@ for (const target of POSTGRES_TARGETS) {
         await db.query('SELECT pg_terminate_backend($1)', [String(session?.pid)])
       }
       const writing = change('1', { title: 'x', at_once: FOREVER })
-      await end(/UPDATE/)
+      await end(WRITING)
       assert.deepEqual(codeOf(await writing), ['none', 'CONNECTOR_UNAVAILABLE'])
       const committing = change('2', { title: 'x', at_end: FOREVER })
-      await end(/COMMIT/)
+      await end(COMMITTING)
       assert.deepEqual(codeOf(await committing), ['unknown', 'DB_EFFECT_UNKNOWN'])
       for (const id of ['1', '2']) assert.equal(await title(db, id), 'title')
       assert.deepEqual(codeOf(await change('1', { title: 'x' })), ['committed', 'written'])
@@ -182,7 +186,7 @@ for (const target of POSTGRES_TARGETS) {
     test('closing the driver ends what runs without a change, and what comes later is refused', async (t) => {
       const { db, driver, change } = await ground(t)
       const changing = change('1', { title: 'x', at_once: FOREVER })
-      await eventually('it runs', async () => (await active(db, /UPDATE/)).length === 1)
+      await eventually('it runs', async () => (await active(db, WRITING)).length === 1)
       await driver.close()
       assert.deepEqual(codeOf(await changing), ['none', 'CANCELLED'])
       assert.deepEqual(codeOf(await change('2', { title: 'x' })), ['none', 'CONNECTOR_UNAVAILABLE'])
