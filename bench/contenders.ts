@@ -51,23 +51,26 @@ function call(name: string, args: unknown): string {
   return text.replaceAll('"%d"', '%d')
 }
 
-/** The gateway as a process of its own, with authentication, policy and the audit buffer on. */
-export async function runku(
-  database: TestDatabase,
-  options: { readonly name: string; readonly durability: 'normal' | 'full' | 'off'; readonly poolMax: number },
-): Promise<Contender> {
-  const { durability, poolMax } = options
+export interface RunkuOptions {
+  readonly name: string
+  /** The configuration's `audit`, as YAML on one line. */
+  readonly audit: string
+  readonly poolMax: number
+  /** Where its standard output goes; by default to the process that measures. */
+  readonly stdout?: '/dev/null'
+}
+
+/** The gateway as a process of its own, with authentication, a policy and its audit trail. */
+export async function runku(database: TestDatabase, options: RunkuOptions): Promise<Contender> {
+  const { audit, poolMax, stdout } = options
   const settings = database.reader({ pool: { max: poolMax } })
-  const audit =
-    durability === 'off'
-      ? { audit: '{ stdout: true }' }
-      : { audit: `{ stdout: false, buffer: { path: audit.sqlite, durability: ${durability} } }` }
   const prepared = await prepareGateway({
     connectors: [{ id: 'bench', settings, policy: POLICY, more: 'threads: { min: 1, max: 1 }' }],
     identities: { load: { roles: ['reader'] } },
-    ...audit,
+    audit,
   })
-  const gateway = await spawnGateway(prepared, ['bench'])
+  const through = stdout === undefined ? [] : ['sh', '-c', `exec "$@" >${stdout}`, 'sh']
+  const gateway = await spawnGateway(prepared, ['bench'], { through })
   const url = new URL(gateway.url)
   const filter = { column: 'id', op: 'gte', value: '%d' }
   const search = call('search_items', { filters: [filter], order_by: [{ column: 'id', direction: 'asc' }], limit: 20 })
