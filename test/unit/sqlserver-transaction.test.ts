@@ -10,12 +10,13 @@ import type { Receiver, WireStatement } from '../../src/engines/sqlserver/wire.j
 import { type RestorableSession, WriteTransaction } from '../../src/engines/sqlserver/write-transaction.js'
 import { statement } from '../support/test-server.js'
 
-/** What the server answers, step by step; it is done after the last, unless that failed or is silence. */
+/** What the server answers, step by step; it is done after the last, unless that failed, is silence or waits to be interrupted. */
 type Step =
   | { readonly rows: readonly (readonly unknown[])[] }
   | { readonly ended: 'committed' | 'rolled_back' }
   | { readonly error: Error }
   | 'silence'
+  | 'interrupted'
 type Answers = Readonly<Record<string, readonly Step[]>>
 
 const UPDATEABILITY = "CONVERT(nvarchar(60), DATABASEPROPERTYEX(DB_NAME(), N'Updateability'))"
@@ -52,6 +53,7 @@ const CAUGHT_IN_ANOTHER: Step = { rows: [[MARK, 'NoLock']] }
 const CAUGHT_OUTSIDE: Step = { rows: [[MARK, null]] }
 
 const serverError = (number: number) => Object.assign(new Error('said'), { number, state: 1, class: 16 })
+const CANCELED = Object.assign(new Error('Canceled.'), { code: 'ECANCEL' })
 const LOST = Object.assign(new Error('the server closed the connection'), { code: 'ESOCKET' })
 
 const field = (colName: string): WireField => ({
@@ -64,9 +66,11 @@ const field = (colName: string): WireField => ({
   udtInfo: undefined,
 })
 
-function play(steps: readonly Step[], receiver: Receiver): void {
+/** `onCancel`: takes what happens when the statement is called off. */
+function play(steps: readonly Step[], receiver: Receiver, onCancel: (obey: () => void) => void): void {
   for (const step of steps) {
     if (step === 'silence') return
+    if (step === 'interrupted') return onCancel(() => receiver.failed(CANCELED))
     if ('error' in step) return receiver.failed(step.error)
     if ('ended' in step) receiver.transactionEnded(step.ended)
     else {
@@ -89,8 +93,12 @@ function scripted(answers: Answers, { nowMs = () => 0, restorable = true, contex
   const sent: string[] = []
   const bound: WireStatement[] = []
   const cancellation = new Cancellation()
+  let obey = () => {}
   const session: RestorableSession = {
-    cancel: () => sent.push('cancel'),
+    cancel: () => {
+      sent.push('cancel')
+      obey()
+    },
     abandon: () => sent.push('abandon'),
     restore: async () => {
       sent.push('restore')
@@ -100,7 +108,11 @@ function scripted(answers: Answers, { nowMs = () => 0, restorable = true, contex
       sent.push(wire.text)
       bound.push(wire)
       const steps = answers[wire.text] ?? USUAL[wire.text] ?? []
-      queueMicrotask(() => play(steps, receiver))
+      const onCancel = (obeying: () => void): void => {
+        obey = obeying
+        sent.push('waiting')
+      }
+      queueMicrotask(() => play(steps, receiver, onCancel))
     },
   }
   const options = {
@@ -355,6 +367,9 @@ describe('the end of a writing transaction of SQL Server', () => {
 
 describe('a call as one transaction of SQL Server', () => {
   const CALL = 'EXEC p'
+  const turns = async () => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  }
   const call = (more: Partial<CompiledCall> = {}): CompiledCall => ({
     statement: statement(CALL),
     effect: 'write',
@@ -366,6 +381,22 @@ describe('a call as one transaction of SQL Server', () => {
     const { transaction, sent } = scripted({ [batchOf(more.statement?.text ?? CALL)]: steps, ...answers })
     return { end: seen(await runCall(call(more), transaction)), sent }
   }
+
+  const stopped = async (steps: readonly Step[], more: Partial<CompiledCall> = {}) => {
+    const { transaction, sent, cancellation } = scripted({ [batchOf(CALL)]: [...steps, 'interrupted'] })
+    const running = runCall(call(more), transaction)
+    await turns()
+    assert.equal(sent.at(-1), 'waiting')
+    cancellation.request('CANCELLED')
+    return seen(await running)
+  }
+
+  test('one that is stopped is undone, unless a transaction was ended: whoever did that may have written outside of it', async () => {
+    assert.deepEqual(await stopped([]), ['none', 'CANCELLED', false])
+    assert.deepEqual(await stopped([{ ended: 'rolled_back' }]), ['unknown', 'DB_EFFECT_UNKNOWN', false])
+    assert.deepEqual(await stopped([{ ended: 'committed' }]), ['unknown', 'DB_EFFECT_UNKNOWN', false])
+    assert.deepEqual(await stopped([{ ended: 'rolled_back' }], { effect: 'read' }), ['none', 'CANCELLED', false])
+  })
 
   const cases: readonly (readonly [
     rule: string,

@@ -124,6 +124,8 @@ export class WriteTransaction implements WritingTransaction {
   #sessionLost = false
   /** Whether the session still answered when it was last spoken to. */
   #answers = true
+  /** Whether a statement was ended by an attention. */
+  #interrupted = false
   /** What a procedure or trigger did with the transaction, by the last statement that told. */
   #news: TransactionNews = 'none'
   /** Whether the lock was got that tells the transaction from a later one. */
@@ -208,7 +210,9 @@ export class WriteTransaction implements WritingTransaction {
     if (!this.#begun) return 'stands'
     if (this.#news === 'committed' || this.#ended) return 'gone'
     if (!this.#answers) return 'unsure'
-    return this.#news === 'rolled_back' ? 'undone' : 'stands'
+    if (this.#news !== 'rolled_back') return 'stands'
+    // An attention rolls back, and so may what it interrupted have done before it went on outside of any transaction.
+    return this.#interrupted ? 'unsure' : 'undone'
   }
 
   /** Constraints hold at every moment here, so there is nothing to check before. */
@@ -335,6 +339,7 @@ export class WriteTransaction implements WritingTransaction {
         return fail(tooLargeError(bytesMax))
       case 'stopped':
         this.#sessionLost = true
+        this.#interrupted = true
         this.#answers = end.outcome !== undefined && end.outcome.kind !== 'too_large'
         if (end.outcome?.kind === 'failed') this.#heard(end.outcome.news)
         if (end.outcome?.kind === 'done') this.#heard(end.outcome.answer.news)
