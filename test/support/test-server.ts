@@ -114,7 +114,7 @@ export function statement(
 
 /** Waits until `check` holds. The deadline only ends a test that would otherwise never end. */
 export async function eventually(rule: string, check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 60_000
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error(`did not come to hold: ${rule}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
