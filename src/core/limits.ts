@@ -300,6 +300,8 @@ export const DEGRADED_CHARS_MAX = 67_108_864
 export const DEGRADED_STRANGERS_MAX = 2_500
 export const DEGRADED_CHUNK_RECORDS_MAX = 1_000
 export const DEGRADED_MARK_INTERVAL_MS = 1_000
+/** What the last note of a stopping gateway may take. */
+export const DEGRADED_MARK_END_TIMEOUT_MS = 1_000
 export const AUDIT_BYTES_CEILING = 17_592_186_044_416
 export const AUDIT_FILE_BYTES_MIN = 65_536
 export const AUDIT_FILE_BYTES_MAX = 104_857_600

@@ -51,6 +51,8 @@ export type Observation =
       readonly calls: number
       readonly lost: number
     }
+  /** The gateway ends and the trail never took these: they were made since `from` (ISO 8601), while calls were served without it. */
+  | { readonly kind: 'audit.lost'; readonly entries: number; readonly from: string }
   | { readonly kind: 'audit.stdout_closed'; readonly detail: string }
   /** A sink, such as `stdout`, `file` or `shipper`, gets nothing away for now. What it has not written waits in the buffer. */
   | { readonly kind: 'audit.sink_failing'; readonly sink: string; readonly detail: string }

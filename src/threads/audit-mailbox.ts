@@ -246,7 +246,7 @@ export class AuditMailbox {
       this.#batches.takeWhile(() => true),
       false,
     )
-    this.#degraded?.end()
+    await this.#degraded?.end()
     if (thread !== undefined) await terminated(thread.worker)
   }
 

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { noteRecord } from '../audit/notes.js'
 import type { AuditRecord } from '../core/audit-entry.js'
-import { DEGRADED_CHUNK_RECORDS_MAX, DEGRADED_MARK_INTERVAL_MS } from '../core/limits.js'
+import { DEGRADED_CHUNK_RECORDS_MAX, DEGRADED_MARK_END_TIMEOUT_MS, DEGRADED_MARK_INTERVAL_MS } from '../core/limits.js'
 import type { Observe } from '../observe/observation.js'
 import { DegradedRecords, type DegradedTime } from './degraded-records.js'
 import { GapMark, type MarkedGap } from './gap-mark.js'
@@ -67,9 +68,19 @@ export class DegradedTrail {
   }
 
   /** The process ends: what still waits is lost, and told of by the next one. */
-  end(): void {
+  async end(): Promise<void> {
     clearInterval(this.#markTimer)
-    this.#mark?.end(this.#gapNow() ?? this.#left)
+    const gap = this.#gapNow()
+    const lost = gap === undefined ? 0 : gap.lost + gap.waiting
+    if (gap !== undefined && lost > 0) {
+      this.#deps.observe({ kind: 'audit.lost', entries: lost, from: new Date(gap.fromMs).toISOString() })
+    }
+    if (this.#mark === undefined) return
+    const hangs = new AbortController()
+    // A disk that hangs holds up no stop.
+    const timeout = pause(DEGRADED_MARK_END_TIMEOUT_MS, undefined, { signal: hangs.signal }).catch(() => {})
+    await Promise.race([this.#mark.end(gap ?? this.#left), timeout])
+    hangs.abort()
   }
 
   #next(): void {

@@ -26,6 +26,7 @@ export class GapMark {
   readonly #fd: number
   #busy = false
   #next: MarkedGap | undefined | 'none' = 'none'
+  #ended: (() => void) | undefined
 
   private constructor(fd: number) {
     this.#fd = fd
@@ -60,17 +61,20 @@ export class GapMark {
       const next = this.#next
       this.#next = 'none'
       if (next !== 'none') this.put(next)
+      else if (this.#ended !== undefined) close(this.#fd, this.#ended)
     })
   }
 
-  /** Writes it for the last time. */
-  end(gap: MarkedGap | undefined): void {
-    try {
-      writeSync(this.#fd, padded(gap), 0, MARK_BYTES, 0)
-    } catch {
-      // Whoever could not keep entries may not be able to keep this either.
-    }
-    close(this.#fd, () => {})
+  /**
+   * Writes it for the last time, behind what is being written: settles when it is, or cannot be. Whoever could not keep entries may
+   * not be able to keep this either.
+   */
+  end(gap: MarkedGap | undefined): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      this.#ended = () => resolve()
+    })
+    this.put(gap)
+    return ended
   }
 }
 

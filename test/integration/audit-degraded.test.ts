@@ -167,6 +167,10 @@ test('a gateway that stops before the trail is back leaves a note, and the next 
   const clear = obstruct(settings.buffer.path)
   for (let i = 0; i < 5; i++) assert.equal(await append(first.mailbox, `d${i}`), true)
   await first.mailbox.stop()
+  assert.deepEqual(
+    first.observations.filter(({ kind }) => kind === 'audit.lost').map((each) => 'entries' in each && each.entries),
+    [5],
+  )
   assert.equal((statSync(`${settings.buffer.path}.gap`).mode & 0o777).toString(8), '600')
   clear()
   const second = await start(settings)

@@ -91,7 +91,7 @@ export function assertWholeChain(content: BufferContent): void {
 
 /** Waits for what must come to be; a deadline of its own makes a failure of what never does. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + 20_000
+  const deadlineMs = performance.now() + 60_000
   while (!holds()) {
     assert.ok(performance.now() < deadlineMs, `still waiting: ${what}`)
     await pause(5)
