@@ -30,7 +30,7 @@ const EXIT_USAGE = 2
 
 const EXIT_CODES = `
 Exit codes: ${EXIT_OK} done, ${EXIT_REFUSED} refused or failed (the reason is on the standard error), ${EXIT_USAGE} wrong usage, 3 something would change ("policy diff --exit-code"),
-${EXIT_NOT_APPLIED} a connector was kept, unavailable or disabled on some instance ("reload"), 5 the trail is not whole ("audit verify"), 130 ended by a second signal.`
+${EXIT_NOT_APPLIED} a connector was kept, unavailable or disabled on some instance ("reload"), 5 the trail is not whole, or an entry is not genuine ("audit"), 130 ended by a second signal.`
 
 interface CommonOptions {
   readonly config: string
@@ -140,7 +140,7 @@ function buildProgram(setExit: (code: number) => void, complain: (text: string) 
       )
       if (done.ok) process.stderr.write(notesText(notes, options.json))
       else process.stderr.write(refusalText(done.error.lines, options.json, notes))
-      setExit(done.ok ? EXIT_OK : EXIT_REFUSED)
+      setExit(done.ok ? (done.value.exitCode ?? EXIT_OK) : EXIT_REFUSED)
     }),
   )
   const config = program.command('config').description('the configuration file')

@@ -9,13 +9,17 @@ import { ok, type Result } from '../core/result.js'
 import type { FindOptions } from './audit-find.js'
 import { addAuditShip } from './audit-ship.js'
 import type { SourceOptions } from './audit-sources.js'
-import type { CommandResult, Refusal, Surroundings } from './command.js'
+import type { CommandResult, Refusal, Report, Surroundings } from './command.js'
 import { untilSignalled } from './signals.js'
 
 type Run = (surroundings: Surroundings, command: Command) => CommandResult | Promise<CommandResult>
 type Act = (command: Command, run: Run) => Command
 /** Of commands that write what they have to say themselves, as it comes. */
-type Stream = (surroundings: Surroundings, command: Command, json: boolean) => Promise<Result<void, Refusal>>
+type Stream = (
+  surroundings: Surroundings,
+  command: Command,
+  json: boolean,
+) => Promise<Result<Pick<Report, 'exitCode'>, Refusal>>
 type ActStream = (command: Command, run: Stream) => Command
 
 /**
@@ -81,14 +85,15 @@ function addVerify(audit: Command, act: Act): void {
   const verify = withSources(audit.command('verify [file...]'))
     .description('check that no entry was changed, added, removed or moved; exit code 5 when one was')
     .option('--head <line>', 'a head of the chain that was kept elsewhere; may repeat', collect, [])
+    .option('--complete', 'every entry from the first one on, or from where the gateway deleted them to, must be there')
     .addHelpText(
       'after',
       '\nFiles hold lines of stdout or of the file sink, or what a destination kept of batches, compressed with gzip or not. Without\nfiles the buffer and the files of the configuration are checked; the gateway may be running.',
     )
   act(verify, async (from, command) => {
     const { verify: run } = await import('./audit-verify.js')
-    const { head } = command.opts<{ readonly head: readonly string[] }>()
-    return run(from, { ...sourcesOf(command), files: command.args, heads: head })
+    const { head, complete = false } = command.opts<{ readonly head: readonly string[]; readonly complete?: boolean }>()
+    return run(from, { ...sourcesOf(command), files: command.args, heads: head, complete })
   })
 }
 
@@ -157,6 +162,6 @@ function addReading(audit: Command, actStream: ActStream): void {
     const done = await exportTrail(from, { ...flags, ...sourcesOf(command) })
     if (!done.ok) return done
     if (flags.out !== undefined) process.stderr.write(`${done.value.entries} entries\n`)
-    return ok(undefined)
+    return done
   })
 }

@@ -3,16 +3,16 @@ import { createWriteStream } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type ChainKeys, type EntryLine, openCheckpoint, openHead, writeHeadLine } from '../audit/chain.js'
+import { type ChainKeys, type EntryLine, openCheckpoint, openHead, readLink, writeHeadLine } from '../audit/chain.js'
 import { printable } from '../audit/entry-text.js'
 import { ENTRY_CSV_HEADING, entryCsvLine } from '../audit/reports/entry-csv.js'
 import { entryIn, parseEntry } from '../audit/reports/entry-facts.js'
 import { TrailBuffer } from '../audit/verify/read-buffer.js'
 import type { AuditEntry } from '../core/audit-entry.js'
-import { AUDIT_TAIL_INTERVAL_MS } from '../core/limits.js'
+import { AUDIT_FAULTS_SHOWN_MAX, AUDIT_TAIL_INTERVAL_MS } from '../core/limits.js'
 import { ok, type Result } from '../core/result.js'
 import { findTrail, type SourceOptions } from './audit-sources.js'
-import { type Refusal, refused, type Surroundings } from './command.js'
+import { EXIT_NOT_WHOLE, type Refusal, type Report, refused, type Surroundings } from './command.js'
 
 interface Opened {
   readonly buffer: TrailBuffer
@@ -32,6 +32,33 @@ function openBuffer(surroundings: Surroundings, options: SourceOptions): Result<
 async function send(out: Writable, text: string): Promise<void> {
   if (out.destroyed || out.write(text)) return
   await Promise.race([once(out, 'drain'), once(out, 'close')])
+}
+
+/** Which of the lines that were given the gateway did not write as they are, told on the standard error as they come. */
+class Strangers {
+  readonly #keys: ChainKeys
+  readonly #instance: string
+  #found = 0
+
+  constructor({ buffer, keys }: Opened) {
+    this.#keys = keys
+    this.#instance = buffer.meta().instance
+  }
+
+  isGenuine({ seq, line }: EntryLine): boolean {
+    const { link } = readLink(this.#keys, line)
+    if (link?.seq === seq && link.instance === this.#instance) return true
+    this.#found += 1
+    if (this.#found <= AUDIT_FAULTS_SHOWN_MAX) process.stderr.write(`entry ${seq} is NOT GENUINE\n`)
+    return false
+  }
+
+  /** What it comes to, at the end. */
+  finish(): Pick<Report, 'exitCode'> {
+    if (this.#found === 0) return {}
+    process.stderr.write(`${this.#found} not genuine: "runku audit verify" says what was done to the trail\n`)
+    return { exitCode: EXIT_NOT_WHOLE }
+  }
 }
 
 export interface TailOptions extends SourceOptions {
@@ -58,11 +85,18 @@ function tailLine(line: string): string {
 }
 
 /** `runku audit tail`: the newest entries, and with `--follow` those that come. */
-export async function tail(surroundings: Surroundings, options: TailOptions): Promise<Result<void, Refusal>> {
+export async function tail(
+  surroundings: Surroundings,
+  options: TailOptions,
+): Promise<Result<Pick<Report, 'exitCode'>, Refusal>> {
   const opened = openBuffer(surroundings, options)
   if (!opened.ok) return opened
   const { buffer } = opened.value
-  const show = async ({ line }: EntryLine) => send(process.stdout, `${options.json ? line : tailLine(line)}\n`)
+  const strangers = new Strangers(opened.value)
+  const show = async (entry: EntryLine) => {
+    const mark = strangers.isGenuine(entry) ? '' : 'NOT GENUINE  '
+    await send(process.stdout, `${options.json ? entry.line : mark + tailLine(entry.line)}\n`)
+  }
   try {
     let last = 0
     for (const entry of buffer.last(options.lines)) {
@@ -76,7 +110,7 @@ export async function tail(surroundings: Surroundings, options: TailOptions): Pr
       }
       await wait(AUDIT_TAIL_INTERVAL_MS, undefined, { signal: options.signal }).catch(() => {})
     }
-    return ok(undefined)
+    return ok(strangers.finish())
   } finally {
     buffer.close()
   }
@@ -121,7 +155,7 @@ function lastHead({ buffer, keys }: Opened, time: string): string {
 export async function exportTrail(
   surroundings: Surroundings,
   options: ExportOptions,
-): Promise<Result<{ readonly entries: number }, Refusal>> {
+): Promise<Result<{ readonly entries: number } & Pick<Report, 'exitCode'>, Refusal>> {
   const opened = openBuffer(surroundings, options)
   if (!opened.ok) return opened
   const { buffer } = opened.value
@@ -129,6 +163,7 @@ export async function exportTrail(
   const all = [from, to, connector, identity].every((filter) => filter === undefined)
   const time = new Date(surroundings.clock()).toISOString()
   const out: Writable = path === undefined ? process.stdout : createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  const strangers = new Strangers(opened.value)
   let failure: Error | undefined
   out.on('error', (error: Error) => {
     failure = error
@@ -138,10 +173,14 @@ export async function exportTrail(
     if (format === 'csv') await send(out, ENTRY_CSV_HEADING)
     else if (all) await send(out, firstHead(opened.value, time))
     const closing = format === 'ndjson' && all ? lastHead(opened.value, time) : ''
-    for (const { line } of buffer.after(0)) {
+    for (const stored of buffer.after(0)) {
       if (out.destroyed || failure !== undefined) break
+      const { line } = stored
       const entry = entryIn(line)
-      if (entry === undefined ? !all : !wanted(entry, options)) continue
+      if (entry !== undefined && !wanted(entry, options)) continue
+      // What is no entry may have been any: it is told of, whatever is asked for.
+      strangers.isGenuine(stored)
+      if (entry === undefined && !all) continue
       if (format === 'csv' && entry === undefined) continue
       await send(out, entry !== undefined && format === 'csv' ? entryCsvLine(entry) : `${line}\n`)
       entries += 1
@@ -155,5 +194,5 @@ export async function exportTrail(
     buffer.close()
   }
   if (path !== undefined && failure !== undefined) return refused(`"${path}" cannot be written: ${failure.message}`)
-  return ok({ entries })
+  return ok({ entries, ...strangers.finish() })
 }

@@ -6,15 +6,14 @@ import { unreachable } from '../core/assert.js'
 import { AUDIT_FAULTS_SHOWN_MAX } from '../core/limits.js'
 import { ok } from '../core/result.js'
 import { findTrail, type SourceOptions, type TrailPlace } from './audit-sources.js'
-import { type CommandResult, refused, type Surroundings } from './command.js'
+import { type CommandResult, EXIT_NOT_WHOLE, refused, type Surroundings } from './command.js'
 
 export interface VerifyOptions extends SourceOptions {
   readonly files: readonly string[]
   readonly heads: readonly string[]
+  /** Whether a later part of a trail is not enough. */
+  readonly complete: boolean
 }
-
-/** The exit code of a trail in which something is wrong. */
-const EXIT_TAMPERED = 5
 
 /** What the configuration says there is: the buffer, and the file with those that were rotated. */
 async function configuredFiles({ file }: TrailPlace): Promise<readonly string[]> {
@@ -45,8 +44,24 @@ export async function verify(surroundings: Surroundings, options: VerifyOptions)
   const sound = instances.every(({ faults }) => faults.length === 0)
   if (entries === 0 && sound)
     return refused('there are no entries in what was given, and nothing says that there should be')
-  const lines = [...instances.flatMap(shown), sound ? 'The trail is whole.' : 'The trail is NOT whole.']
-  return ok({ lines, json: { sound, instances: instances.map(asJson) }, ...(sound ? {} : { exitCode: EXIT_TAMPERED }) })
+  const parts = instances.filter(({ begins }) => begins === 'head')
+  const complete = parts.length === 0
+  const passes = sound && (complete || !options.complete)
+  return ok({
+    lines: [...instances.flatMap(shown), verdict(sound, parts, options.complete)],
+    json: { sound, complete, instances: instances.map(asJson) },
+    ...(passes ? {} : { exitCode: EXIT_NOT_WHOLE }),
+  })
+}
+
+/** `parts`: instances of which only a later part is there. */
+function verdict(sound: boolean, parts: readonly ChainResult[], complete: boolean): string {
+  if (!sound) return 'The trail is NOT whole.'
+  if (parts.length === 0) return 'The trail is whole.'
+  const since = parts.map(({ instance, range }) => `entry ${range?.from ?? 0} of ${instance}`).join(', ')
+  return complete
+    ? `The trail is NOT complete: what comes before ${since} is not in what was given.`
+    : `The trail is whole from ${since} on. What came before is not in what was given.`
 }
 
 function beginning({ begins, range }: ChainResult): string {

@@ -19,6 +19,9 @@ export interface Surroundings {
   readonly note: (text: string) => void
 }
 
+/** The exit code of an audit trail in which something is not as the gateway wrote it. */
+export const EXIT_NOT_WHOLE = 5
+
 /** What a command did: lines for a person, and the same as data for `--json`. */
 export interface Report {
   readonly lines: readonly string[]

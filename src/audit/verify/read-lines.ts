@@ -131,7 +131,25 @@ export async function readTrailFile(path: string, visit: (line: string) => void)
     await Promise.race([read(), failed])
     return ok(undefined)
   } catch (error) {
-    const detail = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    return fail(`"${path}" cannot be read (${detail})`)
+    return fail(`"${path}" ${unreadable(error)}`)
+  }
+}
+
+/** Why a file cannot be read, and what to do about it. */
+function unreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  switch (code) {
+    case 'ENOENT':
+      return 'is not there'
+    case 'EISDIR':
+      return 'is a folder: name the files in it'
+    case 'EACCES':
+      return 'may not be read by this user'
+    case 'Z_BUF_ERROR':
+      return 'is cut off: its end is missing, or it is still being written. What there is of it, "gzip -dc" writes to a file that can be given instead'
+    case 'Z_DATA_ERROR':
+      return 'is damaged: it cannot be decompressed. What comes before the damage, "gzip -dc" writes to a file that can be given instead'
+    default:
+      return `cannot be read (${code})`
   }
 }
