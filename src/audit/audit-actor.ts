@@ -9,6 +9,7 @@ import {
 } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
 import type { AuditSettings, AuditStatus, FromAudit, ToAudit } from '../threads/messages.js'
+import { tamperedText } from './beside-chain.js'
 import { bufferExists } from './buffer-file.js'
 import { type ChainKeys, chainKeys, type SealedEntry, writeHeadLine } from './chain.js'
 import { loadChainKey } from './chain-key.js'
@@ -145,12 +146,23 @@ class AuditActor {
       setInterval(() => this.#pushHead(), AUDIT_HEAD_INTERVAL_MS),
       setInterval(() => this.#noteDeleted(), AUDIT_NOTE_INTERVAL_MS),
     )
+    this.#tellTampered()
     this.#port.on('message', (message: ToAudit) => this.#receive(message))
     // The front thread is gone: what it sent is kept, and nobody is left to answer.
     this.#port.on('close', () => void this.#stop())
     this.#post({ kind: 'started', instance, nextSeq: head.seq + 1 })
     this.#postStatus()
     return ok(undefined)
+  }
+
+  #tellTampered(): void {
+    const [found, ...more] = this.#outbox?.tampered ?? []
+    if (found === undefined) return
+    const others = more.length === 0 ? '' : `, and ${more.length} more`
+    this.#post({
+      kind: 'observed',
+      observation: { kind: 'audit.tampered', detail: `beside the audit chain ${tamperedText(found)}${others}` },
+    })
   }
 
   #startShipper(): Shipper | undefined {

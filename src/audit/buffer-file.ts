@@ -19,6 +19,9 @@ import { ensurePrivateFile } from './process-lock.js'
  * `checkpoint` (sealed: where the chain begins since entries were deleted; moved in the transaction that deletes) and
  * `checkpoint.noted` (the `seq` up to which an entry tells of deletions), `strangers` (bytes), `position.<sink>` (the last `seq` that
  * sink has written or delivered) and `ship.batch`, which is the shipper's.
+ *
+ * Intents, rows of `withheld`, positions and the batch have macs, see `Seals`; the head says how many intents, rows and refused entries
+ * there are, and which, so that it is written anew whenever one comes or goes. A head that does not say so is of a buffer from before there were macs.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -35,6 +38,10 @@ const MIGRATIONS: readonly string[] = [
     connector TEXT NOT NULL, operation TEXT NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL, since_ms INTEGER NOT NULL,
     PRIMARY KEY (connector, operation, code)
   ) WITHOUT ROWID;
+  `,
+  `
+  ALTER TABLE intents ADD COLUMN mac TEXT;
+  ALTER TABLE withheld ADD COLUMN mac TEXT;
   `,
 ]
 const SCHEMA_VERSION = MIGRATIONS.length
@@ -125,14 +132,12 @@ export function prepareStatements(db: Database.Database) {
       'INSERT INTO entries (seq, id, time_ms, body) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
     ),
     // Sent again after its outcome was kept, an intent must not come back.
-    announce: db.prepare<[string, number, string, string]>(
-      `INSERT INTO intents (id, time_ms, body) SELECT ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?)
+    announce: db.prepare<[string, number, string, string, string]>(
+      `INSERT INTO intents (id, time_ms, body, mac) SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM entries WHERE id = ?)
        ON CONFLICT (id) DO NOTHING`,
     ),
     fulfil: db.prepare<[string]>('DELETE FROM intents WHERE id = ?'),
-    intentsLeft: db.prepare<[], { readonly id: string; readonly time_ms: number; readonly body: unknown }>(
-      'SELECT id, time_ms, body FROM intents ORDER BY time_ms, id',
-    ),
+    sealIntent: db.prepare<[string, string]>('UPDATE intents SET mac = ? WHERE id = ?'),
     after: db.prepare<[number, number], EntryLine>(
       'SELECT seq, body AS line FROM entries WHERE seq > ? ORDER BY seq LIMIT ?',
     ),
@@ -149,14 +154,16 @@ export function prepareStatements(db: Database.Database) {
       `UPDATE undelivered SET body = (SELECT body FROM entries WHERE entries.seq = undelivered.seq)
        WHERE seq <= ? AND body IS NULL`,
     ),
+    forgetLine: db.prepare<[number]>(
+      'UPDATE undelivered SET body = NULL WHERE seq = ? AND EXISTS (SELECT 1 FROM entries e WHERE e.seq = undelivered.seq)',
+    ),
+    forgetUndelivered: db.prepare<[number]>('DELETE FROM undelivered WHERE seq = ?'),
     addStranger: db.prepare<[number, number]>('INSERT INTO strangers (seq, bytes) VALUES (?, ?)'),
     strangersUpTo: db.prepare<[number], number>('SELECT total(bytes) FROM strangers WHERE seq <= ?').pluck(),
     deleteStrangersUpTo: db.prepare<[number]>('DELETE FROM strangers WHERE seq <= ?'),
-    withhold: db.prepare<[string, string, string, number, number]>(
-      `INSERT INTO withheld (connector, operation, code, count, since_ms) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (connector, operation, code) DO UPDATE SET count = count + excluded.count`,
+    withhold: db.prepare<[string, string, string, number, number, string]>(
+      'INSERT OR REPLACE INTO withheld (connector, operation, code, count, since_ms, mac) VALUES (?, ?, ?, ?, ?, ?)',
     ),
-    withheld: db.prepare<[], Withheld>('SELECT connector, operation, code, count, since_ms FROM withheld'),
     clearWithheld: db.prepare('DELETE FROM withheld'),
     usedPages: db
       .prepare<[], number>(

@@ -9,11 +9,13 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:cryp
 /** `prev_hash` of an instance's first entry (`seq` 1). */
 export const GENESIS_HASH = '0'.repeat(64)
 
-/** Keys for one secret: the chain's own, and two derived from it, so that no digest of one kind can pass for another. */
+/** Keys for one secret: the chain's own, and three derived from it, so that no digest of one kind can pass for another. */
 export interface ChainKeys {
   readonly chain: KeyObject
   readonly values: KeyObject
   readonly head: KeyObject
+  /** Of what a buffer keeps beside its chain. */
+  readonly beside: KeyObject
 }
 
 export function chainKeys(secret: Uint8Array): ChainKeys {
@@ -22,6 +24,7 @@ export function chainKeys(secret: Uint8Array): ChainKeys {
     chain: createSecretKey(secret),
     values: derived('runku audit filter values v1'),
     head: derived('runku audit chain head v1'),
+    beside: derived('runku audit beside the chain v1'),
   }
 }
 
@@ -80,16 +83,72 @@ export function sealEntry(keys: ChainKeys, head: ChainHead, members: string): Se
   return { seq, hash, line: `${open},"hash":"${hash}"}` }
 }
 
-/** A head that only a holder of the key can make: kept beside the entries, it shows that the last of them were removed. */
-export function sealHead(keys: ChainKeys, instance: string, head: ChainHead): string {
-  return `${head.seq}:${head.hash}:${hmac(keys.head, JSON.stringify([instance, head.seq, head.hash]))}`
+/** What a buffer keeps beside its chain, as its head vouches for it. */
+interface Beside {
+  /** No two heads have the same. Neither `:` nor a line end is in it. */
+  readonly nonce: string
+  /** How many calls are announced. */
+  readonly announced: number
+  /** Rows of counted refusals. */
+  readonly withheld: number
+  /** Entries that the shipper's destination refused. */
+  readonly undelivered: number
+  /** Names of sinks, each of which has a position. */
+  readonly sinks: readonly string[]
+  /** Which calls, rows and entries these are: the sum of their elements, see `Seals`. */
+  readonly sum: Uint8Array
+}
+
+/** A head as it is kept in a buffer. `beside` is absent in one from before what is beside the chain was sealed. */
+export interface KeptHead extends ChainHead {
+  readonly beside?: Beside
+}
+
+/** In bytes; half of what HMAC-SHA512 gives. */
+export const SUM_BYTES = 32
+
+function masked(sum: Uint8Array, mask: Uint8Array): Buffer {
+  return Buffer.from(sum.map((byte, i) => byte ^ (mask[i] ?? 0)))
+}
+
+/** One half of the digest is the mac; the other, which nobody sees and which never comes twice, hides the sum. */
+function besideDigest(keys: ChainKeys, instance: string, members: readonly (string | number)[]) {
+  const text = JSON.stringify(['head', instance, ...members])
+  const digest = createHmac('sha512', keys.beside).update(text).digest()
+  return { mac: digest.toString('hex', 0, SUM_BYTES), mask: digest.subarray(SUM_BYTES) }
+}
+
+/**
+ * A head that only a holder of the key can make: kept beside the entries, it shows that the last of them were removed, and that
+ * something of what is kept beside them was. `seq:hash:mac`, with `beside` `seq:hash:nonce:announced:withheld:undelivered:sinks:mac:sum`, where
+ * the mac is not of the sum: who knows no element can change that to none that fits.
+ */
+export function sealHead(keys: ChainKeys, instance: string, { seq, hash, beside }: KeptHead): string {
+  if (beside === undefined) return `${seq}:${hash}:${hmac(keys.head, JSON.stringify([instance, seq, hash]))}`
+  const { nonce, announced, withheld, undelivered, sinks, sum } = beside
+  const members = [seq, hash, nonce, announced, withheld, undelivered, sinks.join(',')]
+  const { mac, mask } = besideDigest(keys, instance, members)
+  return `${members.join(':')}:${mac}:${masked(sum, mask).toString('hex')}`
 }
 
 /** The head in a sealed text, or undefined when the text was not made with these keys for this instance. */
-export function openHead(keys: ChainKeys, instance: string, sealed: string): ChainHead | undefined {
-  const [seq, hash] = sealed.split(':')
-  const head = { seq: Number(seq), hash: hash ?? '' }
-  return sealHead(keys, instance, head) === sealed ? head : undefined
+export function openHead(keys: ChainKeys, instance: string, sealed: string): KeptHead | undefined {
+  const parts = sealed.split(':')
+  const [seq, hash = '', nonce = '', announced, withheld, undelivered, sinks = '', , hidden = ''] = parts
+  const head = { seq: Number(seq), hash }
+  if (parts.length <= 3) return sealHead(keys, instance, head) === sealed ? head : undefined
+  const members = [Number(seq), hash, nonce, Number(announced), Number(withheld), Number(undelivered), sinks]
+  const sum = masked(Buffer.from(hidden, 'hex'), besideDigest(keys, instance, members).mask)
+  const beside = {
+    nonce,
+    announced: Number(announced),
+    withheld: Number(withheld),
+    undelivered: Number(undelivered),
+    sinks: sinks === '' ? [] : sinks.split(','),
+    sum,
+  }
+  const kept = { ...head, beside }
+  return sealHead(keys, instance, kept) === sealed ? kept : undefined
 }
 
 /**

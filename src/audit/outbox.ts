@@ -13,16 +13,18 @@ import {
 import { fail, ok, type Result } from '../core/result.js'
 import { SqliteFiles } from '../storage/sqlite-files.js'
 import type { BufferSettings } from '../threads/messages.js'
-import { Appending, type BufferState, withheldRecord } from './appending.js'
+import { Appending, type BufferState, headText, type SealedBuffer } from './appending.js'
+import type { Tampering } from './beside-chain.js'
 import { connectBuffer, prepareStatements, restartWal, type Statements, sentence, Unusable } from './buffer-file.js'
 import { BufferRoom } from './buffer-room.js'
-import { readInstance, readState } from './buffer-state.js'
+import { type OpenedState, readInstance, readState } from './buffer-state.js'
 import type { ChainHead, ChainKeys, EntryLine, SealedEntry } from './chain.js'
 import type { Keeping } from './entry-text.js'
-import type { Ledger, SealOptions } from './ledger.js'
-import { noteRecord } from './notes.js'
+import type { Ledger } from './ledger.js'
+import { noteRecord, tamperedNotes } from './notes.js'
 import { acquireProcessLock, type ProcessLock } from './process-lock.js'
 import { Retention } from './retention.js'
+import { addTo, Seals } from './seals.js'
 import { ShipBook } from './ship/ship-book.js'
 
 export interface OutboxOptions extends BufferSettings {
@@ -50,7 +52,9 @@ export class Outbox implements Ledger {
   readonly #lock: ProcessLock
   readonly #options: OutboxOptions
   readonly #monotonicMs: () => number
-  readonly #seal: SealOptions
+  readonly #seal: SealedBuffer
+  /** What somebody without the key had changed beside the chain when the buffer was opened. Each has a note. */
+  readonly tampered: readonly Tampering[]
   readonly #files: SqliteFiles
   readonly #retention: Retention
   readonly #room: BufferRoom
@@ -68,9 +72,11 @@ export class Outbox implements Ledger {
     this.#statements = statements
     const { keys, keeping, retainMs, onFull, ships = false } = options
     const instance = readInstance(db, statements, options)
-    this.#seal = { keys, keeping, instance }
+    this.#seal = { keys, keeping, instance, seals: new Seals({ keys, instance }) }
     this.#retention = new Retention(statements, this.#seal, { retainMs, onFull, ships }, this.#monotonicMs)
-    this.#state = readState(statements, this.#seal, this.#retention.readFirst())
+    const opened = readState(db, statements, this.#seal, this.#retention.readFirst())
+    this.#state = opened.state
+    this.tampered = opened.found.tampered
     // Shows at start, not at the first call, that the folder or the file cannot be written.
     statements.put.run('opened_ms', options.nowMs())
     this.#files = new SqliteFiles(path)
@@ -82,7 +88,7 @@ export class Outbox implements Ledger {
       usedPages: () => statements.usedPages.get() ?? 0,
       ...(options.freeBytes && { freeBytes: options.freeBytes }),
     })
-    if (options.intentsAreLost) this.#endLostIntents()
+    this.#settle(opened)
   }
 
   /** Opens or makes the buffer. Fails with one sentence: in use, not writable, not a buffer, made with another key. */
@@ -210,11 +216,20 @@ export class Outbox implements Ledger {
     return this.head.seq - this.first.seq
   }
 
-  /** What no process can tell any more becomes an entry that says so; a failure leaves all of it for the next start. */
-  #endLostIntents(): void {
-    const lost = this.#statements.intentsLeft.all()
-    if (lost.length === 0) return
+  /**
+   * What no process can tell any more becomes an entry that says so, and what somebody changed beside the chain a note; a failure leaves all
+   * of it for the next start.
+   */
+  #settle({ found, unsettled }: OpenedState): void {
+    const { intentsAreLost, nowMs } = this.#options
+    const lost = intentsAreLost ? found.lost : []
+    if (lost.length === 0 && !unsettled) return
+    const { seq } = this.head
     const done = this.#append((appending) => {
+      if (unsettled) appending.settle(found)
+      for (const note of tamperedNotes(found.tampered, { instance: this.instance, seq, timeMs: nowMs() })) {
+        appending.append(note)
+      }
       for (const { id, time_ms: timeMs, body } of lost) appending.endIntent({ id, timeMs, body })
     })
     if (!done.ok) throw new Unusable(done.error)
@@ -279,15 +294,8 @@ export class Outbox implements Ledger {
   /** Refusals that were counted only become entries when there is room for strangers again. */
   #endWithheld(): readonly SealedEntry[] {
     if (this.strangersFull) return []
-    const withheld = this.#statements.withheld.all()
-    if (withheld.length === 0) return []
-    const nowMs = this.#options.nowMs()
-    const kept = this.#append((appending) => {
-      this.#statements.clearWithheld.run()
-      for (const [i, row] of withheld.entries()) {
-        appending.append(withheldRecord(row, `${this.instance}-withheld-${this.head.seq}-${i}`, nowMs))
-      }
-    })
+    if (this.#state.counts.size === 0) return []
+    const kept = this.#append((appending) => appending.endWithheld(this.#options.nowMs()))
     return kept.ok ? kept.value : []
   }
 
@@ -305,18 +313,50 @@ export class Outbox implements Ledger {
     return this.#statements.timeAfter.get(seq)
   }
 
+  /** Undefined where the sink has none yet. One that was not made with the key is where the entries begin. */
   position(sink: string): number | undefined {
-    const value = this.#statements.get.get(`position.${sink}`)
-    return typeof value === 'number' ? value : undefined
+    if (!this.#state.sinks.has(sink)) return undefined
+    return this.#seal.seals.openPosition(sink, this.#statements.get.get(`position.${sink}`)) ?? this.first.seq
   }
 
   storePosition(sink: string, seq: number): Result<void, string> {
-    return this.#write(() => this.#statements.put.run(`position.${sink}`, seq))
+    return this.#change(() => this.#putPosition(sink, seq))
+  }
+
+  /** Within `#change`. That a sink has a position is sealed too, so that one which is removed does not pass for one that never was. */
+  #putPosition(sink: string, seq: number): void {
+    this.#statements.put.run(`position.${sink}`, this.#seal.seals.position(sink, seq))
+    const { sinks } = this.#state
+    if (!sinks.has(sink)) this.#state = { ...this.#state, sinks: new Set([...sinks, sink]) }
+  }
+
+  /** Within `#change`. */
+  #countUndelivered(seq: number, change: 1 | -1): void {
+    const sum = Uint8Array.from(this.#state.sum)
+    addTo(sum, this.#seal.seals.undelivered(seq))
+    this.#state = { ...this.#state, sum, undelivered: this.#state.undelivered + change }
+  }
+
+  /** One transaction that may change the state: as it was where it fails. */
+  #change(body: () => void): Result<void, string> {
+    const before = this.#state
+    const done = this.#write(() => {
+      body()
+      if (this.#state !== before) this.#statements.put.run('head', headText(this.#seal, this.#state))
+    })
+    if (!done.ok) this.#state = before
+    return done
   }
 
   /** Where shipping stands, for whoever ships. */
   shipBook(): ShipBook {
-    return new ShipBook(this.#db, this.instance, (body) => this.#write(body))
+    return new ShipBook(this.#db, {
+      instance: this.instance,
+      seals: this.#seal.seals,
+      write: (body) => this.#change(body),
+      putPosition: (seq) => this.#putPosition('shipper', seq),
+      undelivered: (seq, change) => this.#countUndelivered(seq, change),
+    })
   }
 
   close(): void {

@@ -10,6 +10,7 @@ import {
   readLink,
   sealCheckpoint,
 } from './chain.js'
+import type { Seals } from './seals.js'
 
 export interface RetentionRules {
   readonly retainMs: number
@@ -48,6 +49,7 @@ interface ToGo {
 export class Retention {
   readonly #statements: Statements
   readonly #keys: ChainKeys
+  readonly #seals: Seals
   readonly #instance: string
   readonly #rules: RetentionRules
   readonly #monotonicMs: () => number
@@ -55,12 +57,13 @@ export class Retention {
 
   constructor(
     statements: Statements,
-    chain: { readonly keys: ChainKeys; readonly instance: string },
+    chain: { readonly keys: ChainKeys; readonly instance: string; readonly seals: Seals },
     rules: RetentionRules,
     monotonicMs: () => number,
   ) {
     this.#statements = statements
     this.#keys = chain.keys
+    this.#seals = chain.seals
     this.#instance = chain.instance
     this.#rules = rules
     this.#monotonicMs = monotonicMs
@@ -138,8 +141,7 @@ export class Retention {
   }
 
   #delivered(): number {
-    const position = this.#statements.get.get('position.shipper')
-    return typeof position === 'number' ? position : 0
+    return this.#seals.openPosition('shipper', this.#statements.get.get('position.shipper')) ?? 0
   }
 
   #missing(): number {

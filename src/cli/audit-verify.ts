@@ -115,6 +115,8 @@ function faultText(fault: TrailFault): string {
       return `${span(fault.fromSeq, fault.toSeq)} missing at the end`
     case 'head':
       return `a head or checkpoint of the chain is missing or was changed (${at(fault.place)})`
+    case 'unsealed':
+      return `beside the chain: ${fault.what} (${fault.place.source})`
     default:
       return unreachable(fault)
   }

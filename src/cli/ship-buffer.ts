@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { tamperedText } from '../audit/beside-chain.js'
 import { bufferExists } from '../audit/buffer-file.js'
 import type { ChainKeys } from '../audit/chain.js'
 import { noteRecord } from '../audit/notes.js'
@@ -109,7 +110,7 @@ async function shipAll(outbox: Outbox, { buffer, keys, shipper }: Place, nowMs: 
   try {
     const failure = await takeSteps(steps, tally)
     return failure === undefined
-      ? done(instance, shipper.url, tally)
+      ? done(outbox, shipper.url, tally)
       : refused(
           `${shownUrl(shipper.url)}: ${failure}`,
           `${tally.delivered} entries were delivered, those from ${steps.position + 1} on are left: run it again`,
@@ -143,7 +144,8 @@ async function takeSteps(steps: ShipSteps, tally: Tally): Promise<string | undef
   }
 }
 
-function done(instance: string, url: string, { delivered, refused: left }: Tally): CommandResult {
+function done(outbox: Outbox, url: string, { delivered, refused: left }: Tally): CommandResult {
+  const { instance, tampered } = outbox
   const risk = unprotected(url, process.env)
   return ok({
     lines: [
@@ -152,7 +154,8 @@ function done(instance: string, url: string, { delivered, refused: left }: Tally
         ? []
         : [`The destination refused ${left} others one by one. They stay in the buffer: run it again.`]),
       ...(risk === undefined ? [] : [`Warning: ${risk}.`]),
+      ...tampered.map((found) => `Warning: beside the audit chain ${tamperedText(found)}.`),
     ],
-    json: { instance, delivered, refused: left },
+    json: { instance, delivered, refused: left, tampered },
   })
 }

@@ -54,6 +54,8 @@ export type Observation =
   /** The gateway ends and the trail never took these: they were made since `from` (ISO 8601), while calls were served without it. */
   | { readonly kind: 'audit.lost'; readonly entries: number; readonly from: string }
   | { readonly kind: 'audit.stdout_closed'; readonly detail: string }
+  /** Somebody without the key had changed what the buffer keeps beside its chain. The trail has a note of each. Said once a start. */
+  | { readonly kind: 'audit.tampered'; readonly detail: string }
   /** A sink, such as `stdout`, `file` or `shipper`, gets nothing away for now. What it has not written waits in the buffer. */
   | { readonly kind: 'audit.sink_failing'; readonly sink: string; readonly detail: string }
   | { readonly kind: 'audit.sink_recovered'; readonly sink: string }
@@ -73,6 +75,8 @@ export type Observation =
   /** What reports are made of cannot be read or written. Said once until it can. */
   | { readonly kind: 'reports.unavailable'; readonly detail: string }
   | { readonly kind: 'reports.available' }
+  /** The index that was there did not fit, or was not written by this gateway. */
+  | { readonly kind: 'reports.index_remade'; readonly detail: string }
   /** An administrative request met a bug. */
   | { readonly kind: 'admin.failed'; readonly detail: string }
   | { readonly kind: 'http.failed'; readonly detail: string }

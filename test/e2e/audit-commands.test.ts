@@ -198,6 +198,8 @@ describe('audit commands', () => {
       ],
       ['DELETE FROM entries WHERE seq > 6', 'truncated'],
       [`UPDATE meta SET value = replace(value, ':', ':0') WHERE key = 'head'`, 'head'],
+      ["INSERT INTO intents (id, time_ms, body) VALUES ('forged', 1, '{}')", 'unsealed'],
+      ["DELETE FROM meta WHERE key = 'position.file'", 'unsealed'],
     ]
     for (const [sql, kind] of tampered) {
       const copy = join(folder.folder, `${kind}-${sql.length}.sqlite`)

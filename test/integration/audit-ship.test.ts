@@ -73,8 +73,9 @@ class Trail {
     return this.observations.filter((observation) => observation.kind === kind)
   }
 
-  get position(): unknown {
-    return this.#get<unknown>("SELECT value FROM meta WHERE key = 'position.shipper'")[0]
+  get position(): number | undefined {
+    const stored = this.#get<string>("SELECT value FROM meta WHERE key = 'position.shipper'")[0]
+    return stored === undefined ? undefined : Number(stored.split(':')[0])
   }
 
   get undelivered(): readonly number[] {

@@ -64,7 +64,12 @@ test('an orphaned buffer is shipped whole, with an entry about it, and a second 
   const lines = () =>
     receiver.requests.flatMap(({ body }) => body.split('\n').filter((line) => line.startsWith('{"seq":')))
   assert.deepEqual(lines(), content.lines)
-  assert.deepEqual(JSON.parse(first.out), { instance: instanceOf(content.lines), delivered: 26, refused: 0 })
+  assert.deepEqual(JSON.parse(first.out), {
+    instance: instanceOf(content.lines),
+    delivered: 26,
+    refused: 0,
+    tampered: [],
+  })
   const second = await ship(path, configFile)
   assert.equal((JSON.parse(second.out) as { delivered: number }).delivered, 0)
   assert.equal(lines().length, 26)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'
-import { chainKeys } from '../../src/audit/chain.js'
+import { chainKeys, sealHead } from '../../src/audit/chain.js'
 import { loadChainKey } from '../../src/audit/chain-key.js'
 import { Outbox, type OutboxOptions } from '../../src/audit/outbox.js'
 import type { AuditEntry } from '../../src/core/audit-entry.js'
@@ -50,4 +50,23 @@ export function settleUpkeep(outbox: Outbox): number {
   let steps = 1
   while (outbox.upkeep().more) steps += 1
   return steps
+}
+
+/** What `path` would be had it been written before what is kept beside the chain was sealed. */
+export function makeOlder(path: string): void {
+  const { keys, head } = readBuffer(path)
+  assert.ok(head !== undefined)
+  const { seq, hash } = head
+  const db = new Database(path)
+  const value = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck()
+  const put = db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
+  put.run('head', sealHead(keys, value.get('instance') ?? '', { seq, hash }))
+  for (const sink of ['stdout', 'file', 'shipper']) {
+    const position = value.get(`position.${sink}`)
+    if (position !== undefined) put.run(`position.${sink}`, Number(position.split(':')[0]))
+  }
+  const batch = value.get('ship.batch')
+  if (batch !== undefined) put.run('ship.batch', batch.slice(batch.indexOf('{')))
+  db.exec('ALTER TABLE intents DROP COLUMN mac; ALTER TABLE withheld DROP COLUMN mac; PRAGMA user_version = 3')
+  db.close()
 }

@@ -9,7 +9,7 @@ import { chainKeys, readHeadLine } from '../../src/audit/chain.js'
 import type { Shipper, ShipperStart } from '../../src/audit/ship/ship-thread.js'
 import { AUDIT_HEAD_INTERVAL_MS, AUDIT_NOTE_INTERVAL_MS } from '../../src/core/limits.js'
 import type { AuditSettings, AuditStatus, FromAudit, ToAudit } from '../../src/threads/messages.js'
-import { entriesIn } from '../support/audit-buffers.js'
+import { alterBuffer, entriesIn } from '../support/audit-buffers.js'
 import { auditRecord, bufferAt, trailSettings, until } from '../support/audit-records.js'
 
 const root = mkdtempSync(join(tmpdir(), 'runku-audit-'))
@@ -36,6 +36,7 @@ const newPath = () => join(root, `${buffers++}.db`)
 
 /** The actor on this thread, with a stdout that is a text and timers that a test moves. */
 async function actor(settings: AuditSettings) {
+  mock.timers.reset()
   mock.timers.enable({ apis: ['setInterval'] })
   const { port1, port2 } = new MessageChannel()
   ports.push(port1)
@@ -119,6 +120,37 @@ test('every hour stdout has a line with the head of the chain, made with its key
   const last = JSON.parse(running.lines()[2] ?? '{}')
   assert.deepEqual([head?.seq, head?.hash, head?.instance], [3, last.hash, last.instance])
   assert.equal(head?.time, new Date(NOON + AUDIT_HEAD_INTERVAL_MS).toISOString())
+})
+
+test('what somebody changed beside the chain is logged once, and its lines are on stdout', async () => {
+  const path = newPath()
+  const settings = trailSettings({ stdout: true, buffer: bufferAt(path) })
+  const told = (of: { readonly messages: readonly FromAudit[] }) =>
+    of.messages.flatMap((message) =>
+      message.kind === 'observed' && message.observation.kind === 'audit.tampered' ? [message.observation.detail] : [],
+    )
+  const first = await actor(settings)
+  await first.append('a', 'b')
+  await until('written', () => first.lines().length === 2)
+  await first.stop()
+  assert.deepEqual(told(first), [])
+  alterBuffer(
+    path,
+    `UPDATE meta SET value = '1000000:x' WHERE key = 'position.stdout';
+     INSERT INTO intents (id, time_ms, body) VALUES ('forged', 1, '{}')`,
+  )
+  const second = await actor(settings)
+  await until('told', () => told(second).length > 0)
+  // What was written before is written again, since nobody can tell any more that it was.
+  await until('written', () => second.lines().length === 4)
+  await second.stop()
+  assert.deepEqual(told(second), [
+    'beside the audit chain the intent "forged" was changed or was not written by the gateway, and 1 more',
+  ])
+  const third = await actor(settings)
+  await third.append('c')
+  await third.stop()
+  assert.deepEqual(told(third), [])
 })
 
 test('entries go when they are old, and an entry says so once an hour and at the end', async () => {

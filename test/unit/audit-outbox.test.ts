@@ -9,6 +9,7 @@ import { loadChainKey } from '../../src/audit/chain-key.js'
 import { Outbox } from '../../src/audit/outbox.js'
 import { type AuditEntry, type AuditRecord, OUTCOME_LOST } from '../../src/core/audit-entry.js'
 import { AUDIT_PROBE_BYTES } from '../../src/core/limits.js'
+import { makeOlder } from '../support/audit-buffers.js'
 import { assertWholeChain, auditRecord, bufferAt, readBuffer } from '../support/audit-records.js'
 import { verifyChain } from '../support/verify-chain.js'
 
@@ -159,11 +160,12 @@ test('the values of an intent are on disk as configured, never as they were sent
   db.close()
 })
 
-test('an intent that somebody put into the buffer says nothing of how its call ended, and none keeps a start from being one', () => {
+test('an intent that somebody put into a buffer without seals says nothing of how its call ended, and none keeps a start from being one', () => {
   const path = newBufferPath()
   const first = openOutbox(path)
   assert.ok(first.append([], [auditRecord('genuine', { effect: 'unknown' })]).ok)
   first.close()
+  makeOlder(path)
   const db = new Database(path)
   const put = db.prepare('INSERT INTO intents (id, time_ms, body) VALUES (?, ?, ?)')
   const claimed = {

@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3'
 import type { Result } from '../../core/result.js'
+import type { Seals } from '../seals.js'
 import type { ShipBatch, ShipChange, ShipLedger, ShipState } from './ship-messages.js'
 
 /** Runs `body` in one transaction of the buffer's one writing connection. A failure is a sentence. */
-export type WriteBuffer = (body: () => void) => Result<void, string>
+type WriteBuffer = (body: () => void) => Result<void, string>
 
 function prepareStatements(db: Database.Database) {
   return {
@@ -29,36 +30,53 @@ function batchOf(text: unknown): ShipBatch | undefined {
   }
 }
 
+interface ShipBookDeps {
+  readonly instance: string
+  readonly seals: Seals
+  readonly write: WriteBuffer
+  /** Writes `position.shipper`, within a transaction that `write` runs. */
+  readonly putPosition: (seq: number) => void
+  /** Within it as well: an entry came into `undelivered` (1) or left it (-1). */
+  readonly undelivered: (seq: number, change: 1 | -1) => void
+}
+
 /** Where shipping stands, in the buffer's `meta` and `undelivered`, written through its owner's connection. */
 export class ShipBook implements ShipLedger {
-  readonly instance: string
   readonly #statements: ReturnType<typeof prepareStatements>
-  readonly #write: WriteBuffer
+  readonly #deps: ShipBookDeps
 
-  constructor(db: Database.Database, instance: string, write: WriteBuffer) {
-    this.instance = instance
+  constructor(db: Database.Database, deps: ShipBookDeps) {
     this.#statements = prepareStatements(db)
-    this.#write = write
+    this.#deps = deps
   }
 
-  /** A buffer that was never shipped is shipped from its first entry on. */
+  get instance(): string {
+    return this.#deps.instance
+  }
+
+  /**
+   * A buffer that was never shipped is shipped from its first entry on, and so is one whose position was not made with the key; a
+   * batch that was not is formed anew.
+   */
   state(): ShipState {
-    const position = this.#statements.get.get('position.shipper')
+    const { seals } = this.#deps
+    const { get } = this.#statements
     return {
-      position: typeof position === 'number' ? position : 0,
-      batch: batchOf(this.#statements.get.get('ship.batch')),
+      position: seals.openPosition('shipper', get.get('position.shipper')) ?? 0,
+      batch: batchOf(seals.openBatch(get.get('ship.batch'))),
     }
   }
 
   change(change: ShipChange): Result<void, string> {
     const { put, drop, refuse, accept } = this.#statements
-    return this.#write(() => {
-      for (const seq of change.refused ?? []) refuse.run(seq)
-      for (const seq of change.accepted ?? []) accept.run(seq)
-      if (change.position !== undefined) put.run('position.shipper', change.position)
+    const { seals, write, putPosition, undelivered } = this.#deps
+    return write(() => {
+      for (const seq of change.refused ?? []) if (refuse.run(seq).changes > 0) undelivered(seq, 1)
+      for (const seq of change.accepted ?? []) if (accept.run(seq).changes > 0) undelivered(seq, -1)
+      if (change.position !== undefined) putPosition(change.position)
       if (!('batch' in change)) return
       if (change.batch === undefined) drop.run('ship.batch')
-      else put.run('ship.batch', JSON.stringify(change.batch))
+      else put.run('ship.batch', seals.batch(JSON.stringify(change.batch)))
     })
   }
 }

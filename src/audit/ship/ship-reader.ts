@@ -15,6 +15,10 @@ export interface ReadItems {
   readonly full: boolean
 }
 
+/** Whether what an entry left behind may be its line. What somebody put there instead is passed over, and told of at the next start. */
+const HAS_LINE = `CASE WHEN e.seq IS NOT NULL THEN 1 WHEN typeof(u.body) <> 'text' THEN 0 WHEN NOT json_valid(u.body) THEN 0
+  ELSE json_type(u.body, '$.id') IS 'text' AND json_type(u.body, '$.time') IS 'text' END`
+
 function prepareStatements(db: Database.Database) {
   return {
     after: db.prepare<[number, number], Row>(
@@ -25,7 +29,8 @@ function prepareStatements(db: Database.Database) {
     ),
     refused: db.prepare<[number, number], Row>(
       `SELECT u.seq AS seq, e.id AS id, e.time_ms AS time_ms, coalesce(e.body, u.body) AS line
-       FROM undelivered u LEFT JOIN entries e ON e.seq = u.seq WHERE u.seq > ? ORDER BY u.seq LIMIT ?`,
+       FROM undelivered u LEFT JOIN entries e ON e.seq = u.seq WHERE u.seq > ? AND ${HAS_LINE}
+       ORDER BY u.seq LIMIT ?`,
     ),
   }
 }

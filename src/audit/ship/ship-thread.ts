@@ -18,8 +18,6 @@ import type { FromShipper, NewBatch, ShipBatch, ShipLedger, ShipWorkerStart, ToS
  *   const shipper = startShipper({ settings, bufferPath, ledger: outbox.shipBook(), keys, lastSeq, nowMs, observe })
  *   shipper.appended(lastSeq)      after each commit; costs nothing while a notice is under way
  *   await shipper.stop()           before the buffer is closed; never longer than SHIP_FLUSH_TIMEOUT_MS and a little
- *
- * where `outbox.shipBook()` is `new ShipBook(db, instance, (body) => this.#write(body))`.
  */
 export interface ShipperStart {
   readonly settings: ShipperSettings

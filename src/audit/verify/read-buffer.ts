@@ -1,7 +1,9 @@
 import Database from 'better-sqlite3'
 import { AUDIT_BUSY_TIMEOUT_MS, AUDIT_READ_ROWS_MAX } from '../../core/limits.js'
 import { fail, ok, type Result } from '../../core/result.js'
+import { proveBeside, readBeside, tamperedText } from '../beside-chain.js'
 import { type ChainKeys, type EntryLine, openCheckpoint, openHead } from '../chain.js'
+import { Seals } from '../seals.js'
 import type { TrailCheck } from './trail-check.js'
 
 interface Meta {
@@ -66,6 +68,22 @@ export class TrailBuffer {
     }
   }
 
+  /** What is not genuine of what is kept beside the chain, a clause each; nothing in a buffer from before that was sealed. */
+  tampered(keys: ChainKeys): readonly string[] {
+    // As of one moment: a gateway may be at work.
+    return this.#db.transaction(() => {
+      const { instance, head: sealed } = this.meta()
+      const head = sealed === undefined ? undefined : openHead(keys, instance, sealed)
+      if (head?.beside === undefined) return []
+      try {
+        return proveBeside(readBeside(this.#db), head, new Seals({ keys, instance })).tampered.map(tamperedText)
+      } catch (error) {
+        if (!(error instanceof Database.SqliteError)) throw error
+        return [`what is kept beside the chain cannot be read (${error.message})`]
+      }
+    })()
+  }
+
   /** Entries behind `seq`, oldest first. */
   *after(seq: number): Generator<EntryLine> {
     let last = seq
@@ -91,8 +109,8 @@ export class TrailBuffer {
 }
 
 /**
- * Gives a buffer to the check: its entries up to the head that it had at the beginning, that head, and the checkpoint. A gateway that
- * goes on appending and deleting meanwhile changes nothing of the result.
+ * Gives a buffer to the check: its entries up to the head that it had at the beginning, that head, the checkpoint, and what is kept beside
+ * them. A gateway that goes on appending and deleting meanwhile changes nothing of the result.
  */
 export function checkBuffer(buffer: TrailBuffer, keys: ChainKeys, check: TrailCheck): void {
   const { instance, head: sealed } = buffer.meta()
@@ -100,6 +118,7 @@ export function checkBuffer(buffer: TrailBuffer, keys: ChainKeys, check: TrailCh
   const head = sealed === undefined ? undefined : openHead(keys, instance, sealed)
   if (head === undefined) check.badHead(instance, place)
   else check.head(instance, head, place)
+  for (const what of buffer.tampered(keys)) check.unsealed(instance, what, place)
   const source = check.source({ name: buffer.path, repeats: false }, instance)
   for (const { seq, line } of buffer.after(0)) {
     // Appended since the head was read: the next look's.

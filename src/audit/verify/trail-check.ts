@@ -22,6 +22,8 @@ export type TrailFault =
   | { readonly kind: 'truncated'; readonly fromSeq: number; readonly toSeq: number }
   /** A head or checkpoint that was not made with the key, or is missing where one must be. */
   | { readonly kind: 'head'; readonly place: Place }
+  /** Something that a buffer keeps beside its chain was not made with the key, or is missing: `what` is a clause. */
+  | { readonly kind: 'unsealed'; readonly what: string; readonly place: Place }
 
 export interface ChainResult {
   readonly instance: string
@@ -129,6 +131,11 @@ export class TrailCheck {
   /** A head or checkpoint that must be there and is not, or was not made with the key. */
   badHead(instance: string, place: Place): void {
     this.#of(instance).faults.push({ kind: 'head', place })
+  }
+
+  /** Something beside the chain was not made with the key, or is missing. */
+  unsealed(instance: string, what: string, place: Place): void {
+    this.#of(instance).faults.push({ kind: 'unsealed', what, place })
   }
 
   /** One result an instance, by name; lines that are of no instance are of the one without a name. */
