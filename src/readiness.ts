@@ -19,6 +19,7 @@ export function auditReadiness({ available, degraded, status }: TrailHealth): Re
     degraded: degraded ? ['audit'] : [],
     warnings: [
       ...(filling ? ['audit_buffer_filling'] : []),
+      ...(status.spaceLow ? ['audit_space_low'] : []),
       ...(status.failingSinks.length > 0 ? ['audit_sink_failing'] : []),
     ],
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { unreachable } from '../core/assert.js'
 import type { AuditRecord } from '../core/audit-entry.js'
@@ -40,6 +41,8 @@ export interface AuditActorDeps {
 }
 
 interface Trail {
+  /** Whether a buffer began with a key that had been there before it. */
+  readonly begunBesideKey: boolean
   readonly keys: ChainKeys
   readonly ledger: Ledger
   readonly outbox: Outbox | undefined
@@ -68,12 +71,15 @@ function openTrail({ settings, respawned }: AuditWorkerStart, deps: AuditActorDe
   if (buffer === undefined && settings.file === undefined && !settings.stdout) {
     return fail('nothing keeps audit entries: set audit.stdout to true or give audit.buffer or audit.file a path')
   }
+  const keyPath = chainKeyFileOf(settings)
+  const keyWasThere = keyPath !== undefined && existsSync(keyPath)
   const opened = openKeys(settings, deps)
   if (!opened.ok) return opened
   const keys = opened.value
   const newInstance = () => Buffer.from(deps.randomBytes(8)).toString('hex')
   if (buffer === undefined) {
-    return ok({ keys, ledger: new MemoryLedger({ keys, keeping, instance: newInstance() }), outbox: undefined })
+    const ledger = new MemoryLedger({ keys, keeping, instance: newInstance() })
+    return ok({ keys, ledger, outbox: undefined, begunBesideKey: false })
   }
   const outbox = Outbox.open({
     ...buffer,
@@ -86,7 +92,8 @@ function openTrail({ settings, respawned }: AuditWorkerStart, deps: AuditActorDe
     monotonicMs: deps.monotonicMs,
     newInstance,
   })
-  return outbox.ok ? ok({ keys, ledger: outbox.value, outbox: outbox.value }) : outbox
+  if (!outbox.ok) return outbox
+  return ok({ keys, ledger: outbox.value, outbox: outbox.value, begunBesideKey: outbox.value.isNew && keyWasThere })
 }
 
 /**
@@ -100,6 +107,7 @@ class AuditActor {
   readonly #keys: ChainKeys
   readonly #ledger: Ledger
   readonly #outbox: Outbox | undefined
+  readonly #begunBesideKey: boolean
   #sinks: SinkSet | undefined
   #shipper: Shipper | undefined
   /** Without a buffer: batches whose lines are on their way to the sinks. */
@@ -116,6 +124,7 @@ class AuditActor {
     this.#keys = trail.keys
     this.#ledger = trail.ledger
     this.#outbox = trail.outbox
+    this.#begunBesideKey = trail.begunBesideKey
   }
 
   /** Opens what is written beside the buffer, and takes records from then on. */
@@ -141,6 +150,7 @@ class AuditActor {
     }
     this.#sinks = sinks.value
     this.#shipper = this.#startShipper()
+    if (this.#begunBesideKey) this.#noteBegun()
     this.#timers.push(
       setInterval(() => this.#upkeep(), AUDIT_UPKEEP_INTERVAL_MS),
       setInterval(() => this.#pushHead(), AUDIT_HEAD_INTERVAL_MS),
@@ -150,9 +160,20 @@ class AuditActor {
     this.#port.on('message', (message: ToAudit) => this.#receive(message))
     // The front thread is gone: what it sent is kept, and nobody is left to answer.
     this.#port.on('close', () => void this.#stop())
-    this.#post({ kind: 'started', instance, nextSeq: head.seq + 1 })
+    this.#post({ kind: 'started', instance, nextSeq: this.#ledger.head.seq + 1 })
     this.#postStatus()
     return ok(undefined)
+  }
+
+  /** Before any other entry, so that the chain itself says that it began where there may have been another. */
+  #noteBegun(): void {
+    const { instance } = this.#ledger
+    const path = this.#settings.buffer?.path ?? ''
+    const detail = { key: 'was there' }
+    const timeMs = this.#deps.nowMs()
+    const kept = this.#ledger.append([noteRecord({ id: `${instance}-begun`, timeMs, tool: 'begun', detail })])
+    if (kept.ok) this.#tell(kept.value)
+    this.#post({ kind: 'observed', observation: { kind: 'audit.buffer_begun', path, instance } })
   }
 
   #tellTampered(): void {

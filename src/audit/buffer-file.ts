@@ -17,7 +17,8 @@ import { ensurePrivateFile } from './process-lock.js'
  *
  * `meta` holds `instance`, `created_ms`, `opened_ms`, `head` (the sealed head of the chain, moved in the transaction that appends),
  * `checkpoint` (sealed: where the chain begins since entries were deleted; moved in the transaction that deletes) and
- * `checkpoint.noted` (the `seq` up to which an entry tells of deletions), `strangers` (bytes), `position.<sink>` (the last `seq` that
+ * `checkpoint.noted` (the `seq` up to which an entry tells of deletions), `undelivered.forgotten` (what went of `undelivered` and no
+ * entry tells of yet), `strangers` (bytes), `position.<sink>` (the last `seq` that
  * sink has written or delivered) and `ship.batch`, which is the shipper's.
  *
  * Intents, rows of `withheld`, positions and the batch have macs, see `Seals`; the head says how many intents, rows and refused entries
@@ -157,6 +158,9 @@ export function prepareStatements(db: Database.Database) {
     forgetLine: db.prepare<[number]>(
       'UPDATE undelivered SET body = NULL WHERE seq = ? AND EXISTS (SELECT 1 FROM entries e WHERE e.seq = undelivered.seq)',
     ),
+    oldestUndelivered: db
+      .prepare<[number], number>('SELECT seq FROM undelivered WHERE body IS NOT NULL ORDER BY seq LIMIT ?')
+      .pluck(),
     forgetUndelivered: db.prepare<[number]>('DELETE FROM undelivered WHERE seq = ?'),
     addStranger: db.prepare<[number, number]>('INSERT INTO strangers (seq, bytes) VALUES (?, ?)'),
     strangersUpTo: db.prepare<[number], number>('SELECT total(bytes) FROM strangers WHERE seq <= ?').pluck(),

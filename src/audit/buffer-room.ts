@@ -57,7 +57,7 @@ export class BufferRoom {
 
   /** Whether the disk has, or the reserve holds, what the outcomes of so many announced calls may need. */
   canAnnounce(calls: number): boolean {
-    return this.freeBytes >= AUDIT_SPACE_LOW_BYTES || calls * AUDIT_RESERVED_OUTCOME_BYTES <= this.#reserve.bytes
+    return !this.spaceLow || calls * AUDIT_RESERVED_OUTCOME_BYTES <= this.#reserve.bytes
   }
 
   /** Gives the space that is held for outcomes to the disk; false where there is none. */
@@ -105,6 +105,11 @@ export class BufferRoom {
   /** What the disk would still take when that was last looked at, in bytes; no end where it does not say. */
   get freeBytes(): number {
     return this.#freeBytes ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Whether calls that write are let go only as far as there is space held for their outcomes. */
+  get spaceLow(): boolean {
+    return this.freeBytes < AUDIT_SPACE_LOW_BYTES
   }
 
   get walBytes(): number {

@@ -10,8 +10,9 @@ export interface Note {
   /**
    * `checkpoint`: entries were deleted. `gap`: entries could not be kept, or a file with them vanished. `adopted`: another buffer's were
    * taken over. `tampered`: what the buffer keeps beside its chain was changed by somebody without the key.
+   * `begun`: a chain begins under a key that was there before it.
    */
-  readonly tool: 'checkpoint' | 'gap' | 'adopted' | 'tampered'
+  readonly tool: 'checkpoint' | 'gap' | 'adopted' | 'tampered' | 'begun'
   readonly detail: NonNullable<AuditRecord['detail']>
 }
 
@@ -30,10 +31,33 @@ export function noteRecord({ id, timeMs, tool, detail }: Note): AuditRecord {
   }
 }
 
-/** Notes of what was found changed beside the chain whose last entry is `seq`: one each, and one of all that are too many. */
+/** The chain that a note is for, whose last entry is `seq`. */
+interface NotedChain {
+  readonly instance: string
+  readonly seq: number
+  readonly timeMs: number
+}
+
+/** Entries that a destination refused for good, and that are kept nowhere any more. */
+export interface ForgottenEntries {
+  readonly fromSeq: number
+  readonly toSeq: number
+  readonly entries: number
+}
+
+export function forgottenNote(
+  { fromSeq, toSeq, entries }: ForgottenEntries,
+  { instance, seq, timeMs }: NotedChain,
+): AuditRecord {
+  const id = `${instance}-gap-shipper-${fromSeq}-${toSeq}-${seq}`
+  const detail = { sink: 'shipper', from_seq: fromSeq, to_seq: toSeq, lost: entries }
+  return noteRecord({ id, timeMs, tool: 'gap', detail })
+}
+
+/** Notes of what was found changed beside the chain: one each, and one of all that are too many. */
 export function tamperedNotes(
   tampered: readonly Tampering[],
-  { instance, seq, timeMs }: { readonly instance: string; readonly seq: number; readonly timeMs: number },
+  { instance, seq, timeMs }: NotedChain,
 ): readonly AuditRecord[] {
   const more = tampered.length - AUDIT_TAMPERED_NOTES_MAX
   const details: readonly Note['detail'][] = [

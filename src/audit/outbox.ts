@@ -1,13 +1,15 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { AuditRecord } from '../core/audit-entry.js'
 import {
+  AUDIT_DELETE_STEP_MAX_ROWS,
   AUDIT_MAKE_ROOM_MAX_MS,
   AUDIT_OUTCOME_BYTES,
   AUDIT_PROBE_BYTES,
   AUDIT_STRANGERS_FOLD_RATIO,
   AUDIT_STRANGERS_RATIO,
+  AUDIT_UNDELIVERED_RATIO,
   AUDIT_WAL_RESTART_BYTES,
 } from '../core/limits.js'
 import { fail, ok, type Result } from '../core/result.js'
@@ -21,7 +23,7 @@ import { type OpenedState, readInstance, readState } from './buffer-state.js'
 import type { ChainHead, ChainKeys, EntryLine, SealedEntry } from './chain.js'
 import type { Keeping } from './entry-text.js'
 import type { Ledger } from './ledger.js'
-import { noteRecord, tamperedNotes } from './notes.js'
+import { forgottenNote, noteRecord, tamperedNotes } from './notes.js'
 import { acquireProcessLock, type ProcessLock } from './process-lock.js'
 import { Retention } from './retention.js'
 import { addTo, Seals } from './seals.js'
@@ -61,6 +63,8 @@ export class Outbox implements Ledger {
   #state: BufferState
   /** Whether deletion for room is under way: it goes on to a lower mark than the one it begins at. */
   #makingRoom = false
+  /** Whether its chain began when it was opened. */
+  readonly isNew: boolean
 
   private constructor(path: string, db: Database.Database, lock: ProcessLock, options: OutboxOptions) {
     this.#path = path
@@ -71,6 +75,7 @@ export class Outbox implements Ledger {
     const statements = prepareStatements(db)
     this.#statements = statements
     const { keys, keeping, retainMs, onFull, ships = false } = options
+    this.isNew = statements.get.get('instance') === undefined
     const instance = readInstance(db, statements, options)
     this.#seal = { keys, keeping, instance, seals: new Seals({ keys, instance }) }
     this.#retention = new Retention(statements, this.#seal, { retainMs, onFull, ships }, this.#monotonicMs)
@@ -101,6 +106,12 @@ export class Outbox implements Ledger {
       const path = existsSync(options.path)
         ? realpathSync(options.path)
         : join(realpathSync(dirname(options.path)), basename(options.path))
+      const names = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1
+      if (names > 1) {
+        return fail(
+          `${named} has ${names} names (hard links), and SQLite keeps a log beside each of them: remove the others, or make a copy and use that`,
+        )
+      }
       const locked = acquireProcessLock(`${path}.lock`)
       if (!locked.ok) return fail(`${named} is in use by another running gateway: each needs a buffer of its own`)
       lock = locked.value
@@ -130,6 +141,11 @@ export class Outbox implements Ledger {
   get entries(): number {
     const firstSeq = this.#statements.firstSeq.get() ?? 0
     return firstSeq === 0 ? 0 : this.head.seq - firstSeq + 1
+  }
+
+  /** Whether the disk has so little left that only some calls that write are let go, or none. */
+  get spaceLow(): boolean {
+    return this.#room.spaceLow
   }
 
   get fillRatio(): number {
@@ -261,6 +277,8 @@ export class Outbox implements Ledger {
     this.#makingRoom = excess > 0
     const rowsForRoom = Math.ceil(excess / Math.max(1, this.#room.entryBytes(this.#entriesAbout)))
     const nowMs = this.#options.nowMs()
+    const forgotten = excess > 0 ? this.#forgetUndelivered(rowsForRoom) : 0
+    if (forgotten > 0) return forgotten
     if (!this.#retention.isDue(this.#state, nowMs, rowsForRoom)) return 0
     let next: ReturnType<Retention['step']> = { state: this.#state, deleted: 0 }
     const done = this.#write(() => {
@@ -272,8 +290,46 @@ export class Outbox implements Ledger {
     return next.deleted
   }
 
-  /** The entry about what was deleted since the last one, where anything was. */
+  /**
+   * Where room is made, entries that the destination refused may not take all of it: of those that are there for nothing but that, the
+   * oldest go. Gives how many went.
+   */
+  #forgetUndelivered(rows: number): number {
+    const { undelivered } = this.#state
+    if (undelivered <= AUDIT_UNDELIVERED_RATIO * (this.#entriesAbout + undelivered)) return 0
+    const { oldestUndelivered, forgetUndelivered } = this.#statements
+    let forgotten = 0
+    const done = this.#change(() => {
+      const seqs = oldestUndelivered.all(Math.min(rows, AUDIT_DELETE_STEP_MAX_ROWS))
+      for (const seq of seqs) {
+        forgetUndelivered.run(seq)
+        this.#countUndelivered(seq, -1)
+      }
+      this.#retention.forgot(seqs)
+      forgotten = seqs.length
+    })
+    if (!done.ok) return 0
+    this.#room.measureUsed()
+    return forgotten
+  }
+
+  /** The entries about what was deleted since the last ones, where anything was. */
   noteDeleted(): readonly SealedEntry[] {
+    return [...this.#noteForgotten(), ...this.#noteCheckpoint()]
+  }
+
+  #noteForgotten(): readonly SealedEntry[] {
+    const forgotten = this.#retention.forgotten()
+    if (forgotten === undefined) return []
+    const chain = { instance: this.instance, seq: this.head.seq, timeMs: this.#options.nowMs() }
+    const kept = this.#append((appending) => {
+      appending.append(forgottenNote(forgotten, chain))
+      this.#retention.forgottenNoted()
+    })
+    return kept.ok ? kept.value : []
+  }
+
+  #noteCheckpoint(): readonly SealedEntry[] {
     const deleted = this.#retention.unnoted()
     if (deleted === undefined) return []
     const { fromSeq, toSeq, reason, missing } = deleted

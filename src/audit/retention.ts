@@ -10,6 +10,7 @@ import {
   readLink,
   sealCheckpoint,
 } from './chain.js'
+import type { ForgottenEntries } from './notes.js'
 import type { Seals } from './seals.js'
 
 export interface RetentionRules {
@@ -153,6 +154,38 @@ export class Retention {
   #adapt(tookMs: number): void {
     if (tookMs > AUDIT_DELETE_STEP_MS) this.#rows = Math.max(AUDIT_DELETE_STEP_MIN_ROWS, Math.floor(this.#rows / 2))
     else if (tookMs < AUDIT_DELETE_STEP_MS / 3) this.#rows = Math.min(AUDIT_DELETE_STEP_MAX_ROWS, this.#rows * 2)
+  }
+
+  /** Entries that were refused went for good, within the caller's transaction. */
+  forgot(seqs: readonly number[]): void {
+    const [first] = seqs
+    if (first === undefined) return
+    const before = this.forgotten()
+    const forgotten: ForgottenEntries = {
+      fromSeq: Math.min(first, before?.fromSeq ?? first),
+      toSeq: Math.max(...seqs, before?.toSeq ?? 0),
+      entries: seqs.length + (before?.entries ?? 0),
+    }
+    this.#statements.put.run('undelivered.forgotten', JSON.stringify(forgotten))
+  }
+
+  /** What of that no entry tells of yet. */
+  forgotten(): ForgottenEntries | undefined {
+    const text = this.#statements.get.get('undelivered.forgotten')
+    if (typeof text !== 'string') return undefined
+    try {
+      // Written by `forgot`, or by somebody else.
+      const { fromSeq, toSeq, entries } = JSON.parse(text) as Partial<ForgottenEntries>
+      if (typeof fromSeq !== 'number' || typeof toSeq !== 'number' || typeof entries !== 'number') return undefined
+      return { fromSeq, toSeq, entries }
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Within the transaction that keeps the entry about them. */
+  forgottenNoted(): void {
+    this.#statements.drop.run('undelivered.forgotten')
   }
 
   /** Deletions that no entry tells of yet. */

@@ -16,6 +16,7 @@ export function statusOf({ outbox, sinks, shipper, nowMs }: TrailParts): AuditSt
   return {
     bufferEntries: outbox?.entries ?? 0,
     fillRatio: outbox?.fillRatio ?? 0,
+    spaceLow: outbox?.spaceLow ?? false,
     strangersFull: outbox?.strangersFull ?? false,
     oldestUnshippedMs: outbox === undefined || shipper === undefined ? 0 : waitingMs(outbox, shipper, nowMs),
     shipFailures: shipper?.failures ?? 0,

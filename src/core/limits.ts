@@ -373,6 +373,8 @@ export const REPORT_STOP_TIMEOUT_MS = 2_000
 export const AUDIT_JSON_FILE_BYTES_MAX = 268_435_456
 /** Rows of a buffer that one short transaction reads, so that the gateway's log is not held back. */
 export const AUDIT_READ_ROWS_MAX = 2_000
+/** Of the entries of a buffer that makes room, how many may be there only because a destination refused them. */
+export const AUDIT_UNDELIVERED_RATIO = 0.25
 /** Things changed beside the chain that have a note each when a buffer is opened; the rest are counted. */
 export const AUDIT_TAMPERED_NOTES_MAX = 100
 /** Faults of one instance that are listed; the rest are counted. */

@@ -20,6 +20,7 @@ const LEVELS: Readonly<Record<Observation['kind'], Level>> = {
   'audit.unavailable': 'error',
   'audit.available': 'info',
   'audit.gap': 'warn',
+  'audit.buffer_begun': 'warn',
   'audit.lost': 'error',
   'audit.stdout_closed': 'error',
   'audit.tampered': 'error',

@@ -53,6 +53,8 @@ export type Observation =
     }
   /** The gateway ends and the trail never took these: they were made since `from` (ISO 8601), while calls were served without it. */
   | { readonly kind: 'audit.lost'; readonly entries: number; readonly from: string }
+  /** There was no buffer, but its key: it is new, or somebody moved the one away that was there. */
+  | { readonly kind: 'audit.buffer_begun'; readonly path: string; readonly instance: string }
   | { readonly kind: 'audit.stdout_closed'; readonly detail: string }
   /** Somebody without the key had changed what the buffer keeps beside its chain. The trail has a note of each. Said once a start. */
   | { readonly kind: 'audit.tampered'; readonly detail: string }

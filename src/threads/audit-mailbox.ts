@@ -22,6 +22,7 @@ import type { AuditSettings, AuditStatus, FromAudit, ToAudit } from './messages.
 const NO_STATUS: AuditStatus = {
   bufferEntries: 0,
   fillRatio: 0,
+  spaceLow: false,
   strangersFull: false,
   oldestUnshippedMs: 0,
   shipFailures: 0,

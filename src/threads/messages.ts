@@ -268,6 +268,8 @@ export interface AuditStatus {
   readonly bufferEntries: number
   /** Of `bytesMax`, or of what the disk could take, whichever is nearer to full: 0 to 1. 0 without a buffer. */
   readonly fillRatio: number
+  /** The disk has little left: calls that write are refused, or soon will be. */
+  readonly spaceLow: boolean
   /** Refusals of strangers hold as much of the buffer as they may: they are to be folded from the first on. */
   readonly strangersFull: boolean
   /** Age of the oldest entry that a shipper still has to deliver; 0 when there is none. */

@@ -122,6 +122,37 @@ test('every hour stdout has a line with the head of the chain, made with its key
   assert.equal(head?.time, new Date(NOON + AUDIT_HEAD_INTERVAL_MS).toISOString())
 })
 
+test('a buffer that begins beside a key which was there says so first, in the chain, on stdout and in the log', async () => {
+  const path = newPath()
+  const settings = trailSettings({ stdout: true, buffer: bufferAt(path) })
+  const told = (of: { readonly messages: readonly FromAudit[] }) =>
+    of.messages.some((message) => message.kind === 'observed' && message.observation.kind === 'audit.buffer_begun')
+  const first = await actor(settings)
+  await first.append('a')
+  await first.stop()
+  assert.deepEqual(
+    entriesIn(path).map(({ id }) => id),
+    ['a'],
+  )
+  assert.equal(told(first), false)
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+  const second = await actor(settings)
+  await second.append('b')
+  await until('written', () => second.lines().length === 2)
+  await second.stop()
+  assert.deepEqual(
+    entriesIn(path).map(({ tool, operation, code }) => [tool, operation, code]),
+    [
+      ['begun', 'audit', 'OK'],
+      ['search_customers', 'search', 'OK'],
+    ],
+  )
+  assert.equal(told(second), true)
+  const third = await actor(settings)
+  await third.stop()
+  assert.equal(told(third), false)
+})
+
 test('what somebody changed beside the chain is logged once, and its lines are on stdout', async () => {
   const path = newPath()
   const settings = trailSettings({ stdout: true, buffer: bufferAt(path) })

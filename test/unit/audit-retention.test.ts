@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -121,6 +121,17 @@ test('an entry that its destination refused leaves its line behind when it goes'
   outbox.close()
 })
 
+test('a buffer with two names is refused', () => {
+  const path = newBufferPath()
+  openBuffer(path).close()
+  linkSync(path, `${path}.other`)
+  const { keys } = readBuffer(path)
+  const keeping = { filters: 'hash', writes: 'hash', resultKeys: 'hash' } as const
+  const options = { keys, keeping, intentsAreLost: true, nowMs: () => NOON, newInstance: () => 'i1' }
+  const opened = Outbox.open({ ...bufferAt(path), ...options })
+  assert.match(opened.ok ? '' : opened.error, /audit\.db" has 2 names \(hard links\)/)
+})
+
 const BYTES_MAX = 4_194_304
 
 /** Records of some size, so that a few thousand fill a buffer. */
@@ -140,6 +151,53 @@ function usedBytes(path: string): number {
     db.close()
   }
 }
+
+test('entries that a destination refuses do not fill a buffer that makes room: the oldest go, and an entry says which', () => {
+  const path = newBufferPath()
+  const outbox = openBuffer(path, { bytesMax: BYTES_MAX, ships: true, nowMs: () => NOON })
+  const refused: number[] = []
+  for (let round = 0; round < 40; round++) {
+    append(outbox, large(200, `r${round}-`))
+    const seqs = Array.from({ length: 200 }, (_, i) => outbox.head.seq - i)
+    refused.push(...seqs)
+    assert.ok(outbox.shipBook().change({ position: outbox.head.seq, refused: seqs }).ok)
+    settleUpkeep(outbox)
+  }
+  const kept = Number(valueIn(path, 'SELECT count(*) FROM undelivered'))
+  assert.ok(kept > 0 && kept < refused.length, `${kept} of ${refused.length}`)
+  const oldest = Number(valueIn(path, 'SELECT min(seq) FROM undelivered'))
+  outbox.noteDeleted()
+  const notes = entriesIn(path).filter(({ tool, detail }) => tool === 'gap' && detail?.['sink'] === 'shipper')
+  assert.equal(notes.length, 1)
+  const { from_seq, to_seq, lost } = notes[0]?.detail ?? {}
+  assert.deepEqual([from_seq, to_seq, lost], [1, oldest - 1, refused.length - kept])
+  outbox.noteDeleted()
+  outbox.close()
+  const again = openBuffer(path, { bytesMax: BYTES_MAX, ships: true, nowMs: () => NOON })
+  assert.deepEqual(again.tampered, [])
+  again.close()
+})
+
+test('where a full buffer blocks, none of what a destination refused goes', () => {
+  const path = newBufferPath()
+  const outbox = openBuffer(path, {
+    bytesMax: BYTES_MAX,
+    onFull: 'block',
+    retainMs: 0,
+    ships: true,
+    nowMs: () => NOON + 1,
+  })
+  let refused = 0
+  for (let round = 0; round < 40 && outbox.append(large(200, `r${round}-`)).ok; round++) {
+    const seqs = Array.from({ length: 200 }, (_, i) => outbox.head.seq - i)
+    assert.ok(outbox.shipBook().change({ position: outbox.head.seq, refused: seqs }).ok)
+    settleUpkeep(outbox)
+    refused += seqs.length
+  }
+  assert.equal(outbox.append(large(1, 'more')).ok, false)
+  assert.equal(valueIn(path, 'SELECT count(*) FROM undelivered'), refused)
+  outbox.close()
+})
 
 test('at its bound a buffer that may prune drops the oldest and takes all that comes, and its file stays within the bound', () => {
   const path = newBufferPath()

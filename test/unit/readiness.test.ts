@@ -6,6 +6,7 @@ import type { AuditStatus } from '../../src/threads/messages.js'
 const STATUS: AuditStatus = {
   bufferEntries: 5,
   fillRatio: 0.2,
+  spaceLow: false,
   strangersFull: false,
   oldestUnshippedMs: 0,
   shipFailures: 0,
@@ -29,5 +30,6 @@ test('a buffer that fills is warned of before it is full, and a sink that writes
     degraded: [],
     warnings: ['audit_buffer_filling'],
   })
+  assert.deepEqual(of(true, false, { spaceLow: true }).warnings, ['audit_space_low'])
   assert.deepEqual(of(true, false, { failingSinks: ['file'] }).warnings, ['audit_sink_failing'])
 })
