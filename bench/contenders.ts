@@ -45,7 +45,8 @@ tables: { public.items: { row_filter: [ { column: id, op: gt, value: 0 } ] } }
 roles: { reader: { read: ['*'] } }
 `
 
-function call(name: string, args: unknown): string {
+/** The body of a call with `%d` for what differs from call to call. */
+export function callBody(name: string, args: unknown): string {
   const text = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, arguments: args } })
   // The id is a number in the call, and stands in quotes only while it is a mark.
   return text.replaceAll('"%d"', '%d')
@@ -73,7 +74,11 @@ export async function runku(database: TestDatabase, options: RunkuOptions): Prom
   const gateway = await spawnGateway(prepared, ['bench'], { through })
   const url = new URL(gateway.url)
   const filter = { column: 'id', op: 'gte', value: '%d' }
-  const search = call('search_items', { filters: [filter], order_by: [{ column: 'id', direction: 'asc' }], limit: 20 })
+  const search = callBody('search_items', {
+    filters: [filter],
+    order_by: [{ column: 'id', direction: 'asc' }],
+    limit: 20,
+  })
   return {
     name: options.name,
     host: url.hostname,
@@ -81,7 +86,7 @@ export async function runku(database: TestDatabase, options: RunkuOptions): Prom
     path: '/mcp/bench',
     headers: { authorization: `Bearer ${prepared.keys['load']}` },
     bodies: {
-      get: { body: call('get_items_by_pk', { id: '%d' }), expect: 'item number' },
+      get: { body: callBody('get_items_by_pk', { id: '%d' }), expect: 'item number' },
       search: { body: search.replace('"value":%d', '"value":"%d"'), expect: '"row_count":20' },
     },
     stop: async () => {
@@ -158,8 +163,8 @@ tools:
     path: '/mcp',
     headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },
     bodies: {
-      get: { body: call('get_items_by_pk', { id: '%d' }), expect: 'item number' },
-      search: { body: call('search_items', { id: '%d' }), expect: 'item number' },
+      get: { body: callBody('get_items_by_pk', { id: '%d' }), expect: 'item number' },
+      search: { body: callBody('search_items', { id: '%d' }), expect: 'item number' },
     },
     stop: async () => {
       const gone = new Promise((resolve) => child.once('exit', resolve))

@@ -1,4 +1,4 @@
-import { type ChainKeys, digestFilterValue, digestRowKey, readLink } from '../audit/chain.js'
+import { type ChainKeys, digestFilterValue, digestRowKey, isHeadLine, readLink } from '../audit/chain.js'
 import { printable } from '../audit/entry-text.js'
 import { digestsOf, entryIn, parseEntry } from '../audit/reports/entry-facts.js'
 import { openIndex } from '../audit/reports/index-file.js'
@@ -21,7 +21,7 @@ interface Found {
   readonly entries: readonly AuditEntry[]
   /** Whether there are more than were asked for. */
   readonly more: boolean
-  /** Lines that name it and that the gateway did not write as they are. They are among no entries. */
+  /** Lines that the gateway did not write as they are, whatever they named. They are among no entries. */
   readonly notGenuine: number
 }
 
@@ -122,19 +122,19 @@ function findByIndex(buffer: string, wanted: Wanted): Result<Found, string> {
   }
 }
 
-function searchIndex(buffer: string, { keys, digest, limit }: Wanted): Result<Found, string> {
-  const opened = openIndex({ buffer, keys })
+function searchIndex(buffer: string, { keys, digest, limit, note }: Wanted): Result<Found, string> {
+  const onRemade = (why: string) => note(`the index of the buffer was made anew: ${why}`)
+  const opened = openIndex({ buffer, keys, onRemade })
   if (!opened.ok) return opened
   const index = opened.value
   try {
     // All of it: an answer that leaves out the last minute would be a wrong one.
     const followed = index.follow(Number.POSITIVE_INFINITY, monotonicMs)
     if (!followed.ok) return followed
-    const found = index.entriesOf(digest, { limit: limit + 1 })
+    const found = index.search(digest, { limit: limit + 1 })
     if (!found.ok) return found
-    const genuine = found.value.filter(({ seq, line }) => readLink(keys, line).link?.seq === seq)
-    const entries = genuine.map(({ line }) => parseEntry(line))
-    return ok(firstOf(entries, limit, found.value.length - genuine.length))
+    const entries = found.value.entries.map(({ line }) => parseEntry(line))
+    return ok(firstOf(entries, limit, found.value.notGenuine))
   } finally {
     index.close()
   }
@@ -154,11 +154,11 @@ class Finding {
   /** `instance`: that of all lines, where it is known. */
   visit(line: string, instance?: string): void {
     const { keys, digest } = this.#wanted
-    const entry = entryIn(line)
-    if (entry === undefined || !digestsOf(entry, keys).includes(digest)) return
+    if (isHeadLine(line)) return
     const { link } = readLink(keys, line)
-    if (link === undefined || (instance !== undefined && link.instance !== instance)) this.#notGenuine += 1
-    else this.#found.set(`${entry.instance} ${entry.seq}`, entry)
+    const entry = link === undefined || link.instance !== (instance ?? link.instance) ? undefined : entryIn(line)
+    if (entry === undefined) this.#notGenuine += 1
+    else if (digestsOf(entry, keys).includes(digest)) this.#found.set(`${entry.instance} ${entry.seq}`, entry)
   }
 
   finish(): Found {
@@ -212,9 +212,7 @@ function listed(
     ...lines,
     ...(more ? [`There are more: these are the newest ${entries.length}. Raise --limit for the others.`] : []),
     ...(notGenuine > 0
-      ? [
-          `NOT GENUINE: ${notGenuine} that name it and are not shown. "runku audit verify" says what was done to the trail.`,
-        ]
+      ? [`NOT GENUINE: ${notGenuine} in the trail, whatever they named. "runku audit verify" says what was done to it.`]
       : []),
   ]
 }

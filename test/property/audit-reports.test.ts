@@ -3,6 +3,7 @@ import { after, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { digestFilterValue, digestRowKey } from '../../src/audit/chain.js'
 import type { AuditIndex } from '../../src/audit/reports/index-file.js'
+import { INTERVALS } from '../../src/audit/reports/report-query.js'
 import type { AuditEntry, AuditRecord } from '../../src/core/audit-entry.js'
 import { must } from '../support/gateway.js'
 import { allPages, followAll, REPORT_KEYS, ReportBuffer, shownReport } from '../support/report-buffers.js'
@@ -146,6 +147,8 @@ function assertReports(index: AuditIndex, entries: readonly AuditEntry[], filter
     // A microsecond more for what is rounded.
     assert.ok(Number(shown) >= exact - 0.001 && Number(shown) <= exact * 1.091 + 0.001, `${shown} for ${exact}`)
   }
+  for (const [interval, lengthMs] of Object.entries(INTERVALS))
+    assertIntervals(index, fitting, filter, interval, lengthMs)
   const paged = `${query}&limit=${limit}`
   assert.deepEqual(allPages(index, 'calls', paged, 'entries'), [...fitting].reverse())
   for (const report of ['denials', 'identities', 'tools'] as const) {
@@ -158,6 +161,40 @@ function assertReports(index: AuditIndex, entries: readonly AuditEntry[], filter
       calls,
       [...calls].sort((a, b) => b - a),
     )
+  }
+}
+
+/** Intervals of a summary, as many as there may be, from the filter's beginning or the first entries on. */
+function assertIntervals(
+  index: AuditIndex,
+  fitting: readonly AuditEntry[],
+  filter: ModelFilter,
+  interval: string,
+  lengthMs: number,
+): void {
+  const fromMs = Date.parse(filter.from ?? new Date(BEGIN_MS + 1_234_567).toISOString())
+  const toMs = Math.min(fromMs + 1_400 * lengthMs, Date.parse(filter.to ?? '2027-01-01T00:00:00Z'))
+  const times = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+  if (fromMs >= toMs) return
+  const expected = new Map<string, AuditEntry[]>()
+  for (const entry of fitting) {
+    const timeMs = Date.parse(entry.time)
+    if (timeMs < fromMs || timeMs >= toMs) continue
+    const from = new Date(Math.floor(timeMs / lengthMs) * lengthMs).toISOString()
+    expected.set(from, [...(expected.get(from) ?? []), entry])
+  }
+  const shown = shownReport(index, 'summary', `${queryOf({ ...filter, ...times })}&interval=${interval}`)
+  const rows = shown['intervals'] as readonly Record<string, unknown>[]
+  assert.deepEqual(
+    rows.map(({ from }) => from),
+    [...expected.keys()].sort(),
+  )
+  for (const { from, p50_ms, p95_ms, p99_ms, ...totals } of rows) {
+    const entries = expected.get(String(from)) ?? []
+    assert.deepEqual(totals, modelTotals(entries))
+    const exact = modelPercentile(entries, 0.95)
+    assert.ok(Number(p95_ms) >= exact - 0.001 && Number(p95_ms) <= exact * 1.091 + 0.001, `${p95_ms} for ${exact}`)
+    assert.ok(Number(p50_ms) <= Number(p95_ms) && Number(p95_ms) <= Number(p99_ms))
   }
 }
 

@@ -22,10 +22,12 @@ export class ReportBuffer {
   readonly path: string
   readonly #db: Database.Database
   readonly #keeping: ValueKeeping
+  readonly #instance: string
   #head: ChainHead = GENESIS
 
   constructor(keeping: ValueKeeping = 'hash', instance = 'aaaaaaaaaaaaaaaa') {
     this.#keeping = keeping
+    this.#instance = instance
     this.folder = mkdtempSync(join(tmpdir(), 'runku-reports-'))
     this.path = join(this.folder, 'audit.sqlite')
     must(
@@ -56,7 +58,7 @@ export class ReportBuffer {
     this.#head = { seq: this.#head.seq + skipped, hash: this.#head.hash }
     this.#db.transaction(() => {
       for (const record of records) {
-        const entry = sealRecord({ keys: REPORT_KEYS, instance: 'aaaaaaaaaaaaaaaa', keeping }, this.#head, record)
+        const entry = sealRecord({ keys: REPORT_KEYS, instance: this.#instance, keeping }, this.#head, record)
         insert.run(entry.seq, `${record.id}-${entry.seq}`, Date.parse(record.time), entry.line)
         this.#head = entry
       }
@@ -73,9 +75,12 @@ export class ReportBuffer {
     this.#db.prepare(sql).run(...values)
   }
 
+  lines(): readonly string[] {
+    return this.#db.prepare<[], string>('SELECT body FROM entries ORDER BY seq').pluck().all()
+  }
+
   entries(): readonly AuditEntry[] {
-    const bodies = this.#db.prepare<[], string>('SELECT body FROM entries ORDER BY seq').pluck().all()
-    return bodies.map((body) => JSON.parse(body) as AuditEntry)
+    return this.lines().map((body) => JSON.parse(body) as AuditEntry)
   }
 
   index(): AuditIndex {

@@ -81,10 +81,12 @@ describe('the index of a buffer', () => {
     buffer.append(records(3_000))
     const other = indexOf(buffer)
     const reader = new BufferReader(buffer.path)
-    const store = new IndexStore(`${buffer.path}.index`, 100)
+    const options = { keys: REPORT_KEYS, instance: reader.instance, shapesMax: 100 }
+    const store = new IndexStore(`${buffer.path}.index`, options)
     const overtaken = new Follower(
       store,
       {
+        instance: reader.instance,
         range: () => reader.range(),
         next: (seq) => reader.next(seq),
         line: (seq) => reader.line(seq),
@@ -145,7 +147,7 @@ describe('the index of a buffer', () => {
       },
       () => {
         const db = new Database(path)
-        db.exec("UPDATE blocks SET shapes = x'0102'")
+        db.exec("UPDATE blocks SET body = x'0102'")
         db.close()
       },
       () => {
@@ -343,6 +345,41 @@ describe('the index of a buffer', () => {
     followAll(index)
     assert.equal(shownReport(index, 'summary', '')['names_folded'], undefined)
     assert.deepEqual([countOf(index), countOf(index, 'identity=agent-107')], [10, 1])
+  })
+
+  test('adds up a million entries part by part, and answers the same before it is done and after', () => {
+    const buffer = newBuffer()
+    const index = indexOf(buffer)
+    buffer.append(records(1_500, { identity: 'ana' }))
+    buffer.append(records(1_500, { identity: 'bo' }), 500_000)
+    // The first million is over with the first of these.
+    buffer.append(records(10, { identity: 'cy' }), 600_000)
+    const nodes = new Database(`${buffer.path}.index`, { readonly: true })
+    const made = nodes.prepare('SELECT count(*) FROM nodes WHERE level = 2').pluck()
+    const counts = () => ['ana', 'bo', 'cy'].map((name) => countOf(index, `identity=${name}&to=2026-04-01`))
+    let steps = 0
+    for (let done = false; !done; ) {
+      done = must(index.follow(0, () => 1))
+      const { behind } = shownReport(index, 'summary', '')
+      if (behind === 0) {
+        steps += 1
+        assert.deepEqual(counts(), [1_500, 1_500, 10])
+      }
+    }
+    assert.equal(made.get(), 1)
+    assert.ok(steps > 32, `${steps}`)
+    // One that was not made before the end is made after it.
+    index.close()
+    nodes.close()
+    const db = new Database(`${buffer.path}.index`)
+    db.exec('DELETE FROM nodes WHERE level = 2')
+    db.close()
+    const again = indexOf(buffer)
+    followAll(again)
+    const after = new Database(`${buffer.path}.index`, { readonly: true })
+    assert.equal(after.prepare('SELECT count(*) FROM nodes WHERE level = 2').pluck().get(), 1)
+    after.close()
+    assert.equal(countOf(again), 3_010)
   })
 
   test('is not made larger by tools that callers make up', () => {

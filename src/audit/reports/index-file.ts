@@ -1,14 +1,17 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { REPORT_SHAPES_MAX } from '../../core/limits.js'
 import { fail, ok, type Result } from '../../core/result.js'
-import { type ChainKeys, digestRowKey, type EntryLine } from '../chain.js'
+import type { ChainKeys, EntryLine } from '../chain.js'
 import { BufferFault, BufferReader } from './buffer-reader.js'
-import { digestsOf, ofEntry } from './entry-facts.js'
-import { blockOf, Follower } from './follower.js'
+import { digestsOf } from './entry-facts.js'
+import { DIGEST_SPAN, Follower } from './follower.js'
+import { ofGenuine } from './genuine.js'
+import { removeIndex } from './index-db.js'
 import { isFileFault, isOutOfReach, sentenceOf } from './index-fault.js'
-import { IndexStore, removeIndex } from './index-store.js'
-import { NODE_FAN_OUT, spanOf, uint32Column } from './layout.js'
-import { type DigestPrefix, digestPrefix, lastHigh, placesOf } from './row-pairs.js'
+import { blockOf, isHole, isOver, strangeSince } from './index-state.js'
+import { IndexStore } from './index-store.js'
+import { NODE_FAN_OUT, uint32Column } from './layout.js'
+import { type DigestPrefix, digestPrefix, placesOf } from './row-pairs.js'
 
 export interface IndexOptions {
   /** Path of the buffer. */
@@ -19,6 +22,8 @@ export interface IndexOptions {
   readonly keys: ChainKeys
   /** `REPORT_SHAPES_MAX` outside tests. */
   readonly shapesMax?: number
+  /** Is told each time that an index which was there is made anew, and why: a part of a sentence. */
+  readonly onRemade?: (why: string) => void
 }
 
 /** What an index covers at one moment. */
@@ -37,12 +42,20 @@ export interface IndexView {
   readonly store: IndexStore
   readonly buffer: BufferReader
   readonly coverage: Coverage
+  readonly keys: ChainKeys
 }
 
 export interface DigestSearch {
   readonly limit: number
   /** Only entries before this one, so that a search can go on. */
   readonly beforeSeq?: number
+}
+
+export interface FoundEntries {
+  /** The newest first. */
+  readonly entries: readonly EntryLine[]
+  /** Entries of the buffer that the gateway did not make, and that were found and are not what they were: none of them is among these. */
+  readonly notGenuine: number
 }
 
 interface Opened {
@@ -81,7 +94,7 @@ export class AuditIndex {
   /** Answers one question from one state of index and buffer. */
   view<T>(work: (view: IndexView) => T): Result<T, string> {
     return this.#attempt(({ store, buffer }) =>
-      store.reading(() => work({ store, buffer, coverage: cover(store, buffer) })),
+      store.reading(() => work({ store, buffer, coverage: cover(store, buffer), keys: this.#options.keys })),
     )
   }
 
@@ -89,27 +102,30 @@ export class AuditIndex {
    * Entries that hold a digest (`hmac:` and hex digits; of a row, or of a value), the newest first: what an entry keeps in full is
    * found by the digest it would have had. Covers what was followed so far.
    */
-  entriesOf(digest: string, search: DigestSearch): Result<readonly EntryLine[], string> {
+  search(digest: string, search: DigestSearch): Result<FoundEntries, string> {
     const prefix = digestPrefix(digest)
     if (prefix === undefined) return fail('expected a digest: hmac: and hex digits')
     return this.view((view) => this.#find(view, digest, prefix, search))
   }
 
-  #find(view: IndexView, digest: string, prefix: DigestPrefix, { limit, beforeSeq }: DigestSearch): EntryLine[] {
-    const found: EntryLine[] = []
-    if (limit <= 0) return found
-    for (const seq of seqsOf(view, prefix, beforeSeq ?? Number.MAX_SAFE_INTEGER)) {
-      const line = view.buffer.line(seq)
-      if (line === undefined || !this.#holds(line, digest)) continue
-      if (found.push({ seq, line }) >= limit) break
-    }
-    return found
+  /** The entries that `search` finds. */
+  entriesOf(digest: string, search: DigestSearch): Result<readonly EntryLine[], string> {
+    const found = this.search(digest, search)
+    return found.ok ? ok(found.value.entries) : found
   }
 
-  #holds(line: string, digest: string): boolean {
-    // Within a text of the entry the quotes would be escaped.
-    if (line.includes(`"${digest}"`)) return true
-    return ofEntry(line, (entry) => digestsOf(entry, this.#options.keys).includes(digest)) ?? false
+  #find(view: IndexView, digest: string, prefix: DigestPrefix, { limit, beforeSeq }: DigestSearch): FoundEntries {
+    const { buffer, store, coverage, keys } = view
+    const entries: EntryLine[] = []
+    let notGenuine = strangeSince(store.state, coverage.fromSeq)
+    for (const seq of limit <= 0 ? [] : seqsOf(view, prefix, beforeSeq ?? Number.MAX_SAFE_INTEGER)) {
+      const line = buffer.line(seq)
+      if (line === undefined) continue
+      const holds = ofGenuine(keys, buffer.instance, { seq, line }, (entry) => digestsOf(entry, keys).includes(digest))
+      if (holds === undefined) notGenuine += 1
+      if (holds === true && entries.push({ seq, line }) >= limit) break
+    }
+    return { entries, notGenuine }
   }
 
   #attempt<T>(work: (opened: Opened) => T): Result<T, string> {
@@ -119,7 +135,7 @@ export class AuditIndex {
       } catch (error) {
         this.close()
         if (error instanceof BufferFault) return fail(`the audit buffer "${this.#options.buffer}": ${error.message}`)
-        if (attempt === 1 && isFileFault(error)) removeIndex(this.#path)
+        if (attempt === 1 && isFileFault(error)) this.#remove(error)
         else if (isFileFault(error) || isOutOfReach(error))
           return fail(`the index "${this.#path}": ${sentenceOf(error)}`)
         else throw error
@@ -134,9 +150,7 @@ export class AuditIndex {
     if (!existsSync(path)) throw new BufferFault('there is no such file')
     const buffer = new BufferReader(realpathSync(path))
     try {
-      const store = this.#openStore(
-        `${buffer.instance} ${digestRowKey(this.#options.keys, { connector: '', table: '' }, '')}`,
-      )
+      const store = this.#openStore(buffer.instance)
       this.#opened = { store, buffer, follower: new Follower(store, buffer, this.#options.keys) }
       return this.#opened
     } catch (error) {
@@ -145,20 +159,21 @@ export class AuditIndex {
     }
   }
 
-  /** `of`: the buffer and the key that it must have been made of. */
-  #openStore(of: string): IndexStore {
+  #openStore(instance: string): IndexStore {
+    const { keys, shapesMax = REPORT_SHAPES_MAX } = this.#options
     for (let attempt = 1; ; attempt++) {
-      let store: IndexStore | undefined
       try {
-        store = new IndexStore(this.#path, this.#options.shapesMax ?? REPORT_SHAPES_MAX)
-        if (store.adopt(of)) return store
-        store.close()
+        return new IndexStore(this.#path, { keys, instance, shapesMax })
       } catch (error) {
-        store?.close()
         if (attempt > 1 || !isFileFault(error)) throw error
+        this.#remove(error)
       }
-      removeIndex(this.#path)
     }
+  }
+
+  #remove(why: unknown): void {
+    removeIndex(this.#path)
+    this.#options.onRemade?.(sentenceOf(why))
   }
 
   close(): void {
@@ -177,16 +192,15 @@ export function openIndex(options: IndexOptions): Result<AuditIndex, string> {
 
 function cover(store: IndexStore, buffer: BufferReader): Coverage {
   const { firstSeq, lastSeq } = buffer.range()
-  const toSeq = store.position.seq
+  const toSeq = store.state.seq
   // Of an empty buffer nothing is covered, whatever the index still has.
   return { instance: buffer.instance, fromSeq: lastSeq === 0 ? toSeq + 1 : firstSeq, toSeq, lastSeq }
 }
 
 /** Entries that may hold a digest, the newest first, each once. */
 function* seqsOf({ store, coverage }: IndexView, prefix: DigestPrefix, beforeSeq: number): Generator<number> {
-  const { statements } = store
+  const { state } = store
   const { fromSeq } = coverage
-  const digestSpan = spanOf(1)
   function* within(base: number, places: readonly number[]): Generator<number> {
     for (const place of [...new Set(places)].sort((a, b) => b - a)) {
       const seq = base + place
@@ -194,23 +208,15 @@ function* seqsOf({ store, coverage }: IndexView, prefix: DigestPrefix, beforeSeq
     }
   }
   // The blocks whose node is not over yet, and then node by node.
-  for (const block of statements.pairsBelow.all(blockOf(beforeSeq) + 1)) {
-    const stored = statements.pairs.get(block)
-    if (stored === undefined) continue
-    yield* within(Math.floor(block / NODE_FAN_OUT) * digestSpan, placesOf(uint32Column(stored), prefix))
+  const blocks = state.open.map(([block]) => block).filter((block) => block <= blockOf(beforeSeq))
+  for (const block of blocks.sort((a, b) => b - a)) {
+    const words = uint32Column(store.pairs(block) ?? new Uint8Array(0))
+    yield* within(Math.floor(block / NODE_FAN_OUT) * DIGEST_SPAN, placesOf(words, prefix))
   }
-  let below = Math.floor(beforeSeq / digestSpan) + 1
-  for (;;) {
-    const node = statements.partsBelow.get(below)
-    if (node === null || node === undefined) return
-    const places: number[] = []
-    for (const stored of statements.partsFrom.iterate(node, prefix.high)) {
-      const words = uint32Column(stored)
-      places.push(...placesOf(words, prefix))
-      // One digest may go on in the next part.
-      if (lastHigh(words) !== prefix.high) break
-    }
-    yield* within(node * digestSpan, places)
-    below = node
+  const newest = Math.floor(Math.min(beforeSeq, state.seq) / DIGEST_SPAN)
+  for (let node = newest; node >= Math.floor(fromSeq / DIGEST_SPAN); node--) {
+    const first = node * NODE_FAN_OUT
+    if (!isOver(state, 1, node) || isHole(state, first, first + NODE_FAN_OUT - 1)) continue
+    yield* within(node * DIGEST_SPAN, store.placesIn(node, prefix))
   }
 }

@@ -1,5 +1,6 @@
+import { isHole, isOver } from './index-state.js'
 import type { IndexStore, Piece } from './index-store.js'
-import { BLOCK_ENTRIES, NODE_LEVELS, spanOf } from './layout.js'
+import { BLOCK_ENTRIES, NODE_FAN_OUT, NODE_LEVELS, spanOf } from './layout.js'
 
 /** Entries by number, both ends included. */
 export interface SeqRange {
@@ -14,14 +15,19 @@ export interface TimeRange {
 }
 
 export interface NodePiece extends Piece {
-  readonly level: number
   /** Whether all its entries are in the range of numbers that is walked. */
   readonly whole: boolean
 }
 
+/** What a node says of its parts, the first one the lowest bit: those that have to be looked at. */
+export const NO_PART = 0
+export const ALL_PARTS = -1
+
 export interface Walker {
-  /** True when the node needs no closer look. */
-  readonly node: (node: NodePiece) => boolean
+  /** A node above level 1: in which of its parts it has to be looked at. */
+  readonly node: (node: NodePiece) => number
+  /** Looks at the entries of a node of level 1 from `fromSeq` to `toSeq`; true ends the walk. */
+  readonly runs: (node: NodePiece, range: SeqRange) => boolean
   /** Looks at the block's entries from `fromSeq` to `toSeq`; true ends the walk. */
   readonly block: (block: Piece, range: SeqRange) => boolean
 }
@@ -34,30 +40,53 @@ export function isInside({ minMs, maxMs }: Piece, { fromMs, toMs }: TimeRange): 
   return minMs >= fromMs && maxMs < toMs
 }
 
-/** Leads through a range of entries, the newest first, by the largest nodes there are. */
-export function walkIndex(store: IndexStore, { fromSeq, toSeq }: SeqRange, walker: Walker): void {
-  const { statements } = store
-  /** The first entry of a node that ends at or below `at`, has this block for its last one, and needs no closer look. */
-  const passed = (block: Piece, at: number): number | undefined => {
-    for (let level = NODE_LEVELS; level > 0; level--) {
-      const span = spanOf(level)
-      const number = Math.floor((block.number * BLOCK_ENTRIES) / span)
-      const first = number * span
-      // Above this block there is nothing in the node, or it would have come first.
-      const node = first + span - 1 <= at ? statements.node.get(level, number) : undefined
-      // There is no entry 0.
-      const whole = first >= fromSeq || (first === 0 && fromSeq === 1)
-      if (node !== undefined && walker.node({ ...node, level, whole })) return first
-    }
-    return undefined
+class Walk {
+  readonly #store: IndexStore
+  readonly #range: SeqRange
+  readonly #time: TimeRange
+  readonly #walker: Walker
+
+  constructor(store: IndexStore, range: SeqRange, time: TimeRange, walker: Walker) {
+    this.#store = store
+    this.#range = range
+    this.#time = time
+    this.#walker = walker
   }
-  for (let at = toSeq; at >= fromSeq; ) {
-    const block = statements.blockUpTo.get(Math.floor(at / BLOCK_ENTRIES))
-    const first = (block?.number ?? 0) * BLOCK_ENTRIES
-    const last = Math.min(at, first + BLOCK_ENTRIES - 1)
-    if (block === undefined || last < fromSeq) return
-    const skipped = passed(block, at)
-    if (skipped === undefined && walker.block(block, { fromSeq: Math.max(first, fromSeq), toSeq: last })) return
-    at = (skipped ?? first) - 1
+
+  /** True ends the walk. */
+  visit(level: number, number: number): boolean {
+    const { fromSeq, toSeq } = this.#range
+    const first = number * spanOf(level)
+    const last = first + spanOf(level) - 1
+    if (last < fromSeq || first > toSeq) return false
+    const { state } = this.#store
+    const blocks = spanOf(level) / BLOCK_ENTRIES
+    if (isHole(state, number * blocks, number * blocks + blocks - 1)) return false
+    const piece = level === 0 || isOver(state, level, number) ? this.#store.piece(level, number) : undefined
+    if (piece !== undefined && isOutside(piece, this.#time)) {
+      this.#store.assure(piece)
+      return false
+    }
+    const range: SeqRange = { fromSeq: Math.max(first, fromSeq), toSeq: Math.min(last, toSeq) }
+    if (level === 0) return piece !== undefined && this.#walker.block(piece, range)
+    // There is no entry 0.
+    const whole = (first >= fromSeq || (first === 0 && fromSeq === 1)) && last <= toSeq
+    if (level === 1 && piece !== undefined) return this.#walker.runs({ ...piece, whole }, range)
+    const parts = piece === undefined ? ALL_PARTS : this.#walker.node({ ...piece, whole })
+    for (let part = NODE_FAN_OUT - 1; part >= 0 && parts !== NO_PART; part--) {
+      if (((parts >>> part) & 1) === 1 && this.visit(level - 1, number * NODE_FAN_OUT + part)) return true
+    }
+    return false
+  }
+}
+
+/** Leads through a range of entries that may be of these times, the newest first, by the largest nodes there are. */
+export function walkIndex(store: IndexStore, range: SeqRange, time: TimeRange, walker: Walker): void {
+  const walk = new Walk(store, range, time, walker)
+  // Before the first entry was read there is nothing, not even what is missing.
+  if (range.toSeq < range.fromSeq) return
+  const span = spanOf(NODE_LEVELS)
+  for (let number = Math.floor(range.toSeq / span); number >= Math.floor(range.fromSeq / span); number--) {
+    if (walk.visit(NODE_LEVELS, number)) return
   }
 }

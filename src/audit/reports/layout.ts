@@ -1,11 +1,14 @@
+import { PackedColumns, packColumns } from './columns.js'
 import { fileFault } from './index-fault.js'
 
 /**
  * How the index lays entries out. Everything goes by `seq`, which grows without gaps: a *block* has a fixed number of entries as
- * columns, and a *node* has the sums of 32 blocks, or of 32 nodes of the level below. A range of entries is then a few whole
- * nodes and a few blocks at its ends, and deleting the oldest entries never makes a number wrong.
+ * columns, and a *node* has the sums of 32 blocks, or of 32 nodes of the level below. When a node of level 1 is over, its blocks
+ * become *runs*: its entries by shape. A range of entries is then a few whole nodes and what is at its ends, and deleting the
+ * oldest entries never makes a number wrong.
  */
 export const BLOCK_ENTRIES = 1_024
+/** As many as a mask has bits. */
 export const NODE_FAN_OUT = 32
 /** Levels of nodes above the blocks: 32,768 entries, a million, 33 million. */
 export const NODE_LEVELS = 3
@@ -15,9 +18,8 @@ export function spanOf(level: number): number {
   return BLOCK_ENTRIES * NODE_FAN_OUT ** level
 }
 
-/** One block of entries as columns, at the place `seq % BLOCK_ENTRIES`. A shape of 0 is an entry that is not there. */
-export interface Block {
-  readonly shapes: Uint32Array
+/** What is counted of entries, as columns. */
+export interface Measures {
   /** Unix milliseconds. */
   readonly times: Float64Array
   /** How many calls the entry stands for: more than one where refusals were folded. */
@@ -27,14 +29,12 @@ export interface Block {
   /** Microseconds. */
   readonly totals: Uint32Array
   /** The latency step of each total. */
-  readonly steps: Uint8Array
+  readonly steps: Uint32Array
 }
 
-/** A block as it is stored: the column that decides most stands apart, so that it can be read alone. */
-export interface StoredBlock {
-  readonly shapes: Uint8Array
-  readonly times: Uint8Array
-  readonly measures: Uint8Array
+/** One block of entries as columns, at the place `seq % BLOCK_ENTRIES`. A shape of 0 is an entry that is not there. */
+export interface Block extends Measures {
+  readonly shapes: Uint32Array
 }
 
 export const COLUMN_MAX = 0xffff_ffff
@@ -47,7 +47,7 @@ export function emptyBlock(): Block {
     rows: new Uint32Array(BLOCK_ENTRIES),
     affected: new Uint32Array(BLOCK_ENTRIES),
     totals: new Uint32Array(BLOCK_ENTRIES),
-    steps: new Uint8Array(BLOCK_ENTRIES),
+    steps: new Uint32Array(BLOCK_ENTRIES),
   }
 }
 
@@ -55,48 +55,36 @@ export function bytesOf(column: ArrayBufferView): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength)
 }
 
-/** Copies, because what SQLite gives need not lie where numbers of this size may begin. */
-function alignedCopy(bytes: Uint8Array): ArrayBuffer {
-  const copy = new ArrayBuffer(bytes.byteLength)
-  new Uint8Array(copy).set(bytes)
-  return copy
-}
-
 export function uint32Column(bytes: Uint8Array): Uint32Array {
   if (bytes.byteLength % 4 !== 0) throw fileFault('a column of odd length')
-  return bytes.byteOffset % 4 === 0
-    ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
-    : new Uint32Array(alignedCopy(bytes))
+  // What SQLite gives need not lie where numbers of this size may begin.
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes)
+  return new Uint32Array(aligned.buffer, aligned.byteOffset, bytes.byteLength / 4)
 }
 
-export function float64Column(bytes: Uint8Array): Float64Array {
-  if (bytes.byteLength % 8 !== 0) throw fileFault('a column of odd length')
-  return bytes.byteOffset % 8 === 0
-    ? new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
-    : new Float64Array(alignedCopy(bytes))
+/** Columns of a block, in the order in which they are packed. */
+function columnsOf({
+  shapes,
+  times,
+  calls,
+  rows,
+  affected,
+  totals,
+  steps,
+}: Block): readonly (Uint32Array | Float64Array)[] {
+  return [shapes, times, calls, rows, affected, totals, steps]
 }
 
-const MEASURE_BYTES = BLOCK_ENTRIES * 4
-
-export function storeBlock({ shapes, times, calls, rows, affected, totals, steps }: Block): StoredBlock {
-  const measures = new Uint8Array(4 * MEASURE_BYTES + BLOCK_ENTRIES)
-  for (const [i, column] of [calls, rows, affected, totals, steps].entries())
-    measures.set(bytesOf(column), i * MEASURE_BYTES)
-  return { shapes: bytesOf(shapes), times: bytesOf(times), measures }
+export function storeBlock(block: Block, minMs: number): Uint8Array {
+  // Entries that are not there have no time, and would make the column wide.
+  const times = block.times.map((timeMs, at) => (block.shapes[at] === 0 ? minMs : timeMs))
+  return packColumns(columnsOf({ ...block, times }))
 }
 
-export function loadBlock(stored: StoredBlock): Block {
-  const { measures } = stored
-  const shapes = uint32Column(stored.shapes)
-  const times = float64Column(stored.times)
-  if (
-    shapes.length !== BLOCK_ENTRIES ||
-    times.length !== BLOCK_ENTRIES ||
-    measures.byteLength !== 4 * MEASURE_BYTES + BLOCK_ENTRIES
-  ) {
-    throw fileFault('a block of another size')
-  }
-  const measure = (i: number) => uint32Column(measures.subarray(i * MEASURE_BYTES, (i + 1) * MEASURE_BYTES))
-  const steps = measures.subarray(4 * MEASURE_BYTES)
-  return { shapes, times, calls: measure(0), rows: measure(1), affected: measure(2), totals: measure(3), steps }
+/** Writes what was stored into a block. */
+export function loadBlock(stored: Uint8Array, block: Block): void {
+  const columns = columnsOf(block)
+  const found = new PackedColumns(stored, columns.length)
+  if (found.rows !== BLOCK_ENTRIES) throw fileFault('a block of another size')
+  for (const [i, column] of columns.entries()) found.into(i, column)
 }

@@ -3,6 +3,7 @@ import { entriesCsv, entriesPage } from './calls-report.js'
 import { type Cell, csvTable } from './csv.js'
 import { GROUP_KEYS, GROUP_MEMBERS, type GroupReport, groupsPage, TOTALS_COLUMNS } from './group-reports.js'
 import type { AuditIndex, Coverage, IndexView } from './index-file.js'
+import { strangeSince } from './index-state.js'
 import { countTotals } from './index-totals.js'
 import type { SeqRange, TimeRange } from './index-walk.js'
 import { cursorText, type ReportCursor, type ReportQuery } from './report-query.js'
@@ -12,19 +13,26 @@ import { SUMMARY_COLUMNS, summaryOf } from './summary-report.js'
 /** A report as it is sent. */
 export interface MadeReport {
   readonly contentType: string
-  /** What a table has no place for, by name: `instance`, `from-seq`, `to-seq`, `behind`, `next`. */
+  /** What a table has no place for, by name: `instance`, `from-seq`, `to-seq`, `behind`, `not-genuine`, `next`. */
   readonly facts: readonly (readonly [name: string, value: string])[]
   readonly text: string
 }
 
 /** What every report says of itself. */
-function factsOf(view: IndexView, coverage: Coverage, query: ReportQuery): Readonly<Record<string, unknown>> {
+function factsOf(
+  view: IndexView,
+  coverage: Coverage,
+  query: ReportQuery,
+  changed = 0,
+): Readonly<Record<string, unknown>> {
   const { instance, fromSeq, toSeq, lastSeq } = coverage
   const { fromMs, toMs, scope } = query
+  const notGenuine = strangeSince(view.store.state, fromSeq) + changed
   return {
     instance,
     ...(toSeq < fromSeq ? {} : { from_seq: fromSeq, to_seq: toSeq }),
     behind: Math.max(0, lastSeq - Math.max(toSeq, fromSeq - 1)),
+    ...(notGenuine === 0 ? {} : { not_genuine: notGenuine }),
     ...(fromMs === undefined ? {} : { from: new Date(fromMs).toISOString() }),
     ...(toMs === undefined ? {} : { to: new Date(toMs).toISOString() }),
     ...(scope.connectors === undefined ? {} : { connectors: scope.connectors }),
@@ -36,7 +44,7 @@ const CSV = 'text/csv; charset=utf-8; header=present'
 
 function headerFacts(facts: Readonly<Record<string, unknown>>, next: string | undefined): MadeReport['facts'] {
   const named: [string, string][] = []
-  for (const name of ['instance', 'from_seq', 'to_seq', 'behind']) {
+  for (const name of ['instance', 'from_seq', 'to_seq', 'behind', 'not_genuine']) {
     const value = facts[name]
     if (value !== undefined) named.push([name.replace('_', '-'), String(value)])
   }
@@ -87,10 +95,10 @@ function reportOf(view: IndexView, query: ReportQuery): MadeReport {
   }
   if (report === 'calls') {
     const wanted = wantedShapes(store.shapes, filter, scope)
-    const { lines, beforeSeq } = entriesPage(view, { range, time, wanted, limit })
+    const { lines, beforeSeq, changed } = entriesPage(view, { range, time, wanted, limit })
     const entries = `[${lines.map(({ line }) => line).join(',')}]`
     const next: ReportCursor | undefined = beforeSeq === undefined ? undefined : { kind: 'entry', beforeSeq }
-    return made(query, factsOf(view, coverage, query), [['entries', entries]], () => entriesCsv(lines), next)
+    return made(query, factsOf(view, coverage, query, changed), [['entries', entries]], () => entriesCsv(lines), next)
   }
   // Later pages are of the entries that the first one was of.
   return groupsReport(view, query, report, range, time)
@@ -106,7 +114,7 @@ function groupsReport(
   const { store } = view
   const { filter, scope, limit, cursor } = query
   const { groupOf, keys } = groupShapes(store.shapes, filter, scope, GROUP_KEYS[report])
-  const counted = countTotals(store, { range, time, groupOf, groups: keys.length, latency: false })
+  const counted = countTotals(store, { range, time, groupOf, groups: keys.length, latency: false, nameless: false })
   const { rows, next } = groupsPage(report, keys, counted, { limit, toSeq: range.toSeq, cursor })
   const columns: readonly string[] = [...GROUP_MEMBERS[report], ...TOTALS_COLUMNS]
   const table = () => csvTable<string>(columns, rows satisfies readonly Readonly<Record<string, Cell>>[])

@@ -7,6 +7,7 @@ import {
   REPORT_TROUBLE_RETRY_MS,
 } from '../../core/limits.js'
 import { ok, type Result } from '../../core/result.js'
+import type { Observation } from '../../observe/observation.js'
 import { Mailbox } from '../../threads/mailbox.js'
 import type { FromReports, ReportsSettings, ToReports } from '../../threads/messages.js'
 import { chainKeys } from '../chain.js'
@@ -66,8 +67,13 @@ class ReportsActor {
     const { buffer, chainKeyFile } = this.#settings
     const secret = loadChainKey({ path: chainKeyFile, mayCreate: false, randomBytes: () => new Uint8Array() })
     if (!secret.ok) return secret
-    this.#index = new AuditIndex({ buffer, keys: chainKeys(secret.value) })
+    const onRemade = (detail: string) => this.#observed({ kind: 'reports.index_remade', detail })
+    this.#index = new AuditIndex({ buffer, keys: chainKeys(secret.value), onRemade })
     return ok(this.#index)
+  }
+
+  #observed(observation: Observation): void {
+    this.#mailbox.send({ kind: 'observed', observation })
   }
 
   /** True when nothing was left to read. */
@@ -77,12 +83,9 @@ class ReportsActor {
     const followed = index.ok ? index.value.follow(nowMs() + forMs, nowMs) : index
     if (followed.ok === this.#inTrouble) {
       this.#inTrouble = !followed.ok
-      this.#mailbox.send({
-        kind: 'observed',
-        observation: followed.ok
-          ? { kind: 'reports.available' }
-          : { kind: 'reports.unavailable', detail: followed.error },
-      })
+      this.#observed(
+        followed.ok ? { kind: 'reports.available' } : { kind: 'reports.unavailable', detail: followed.error },
+      )
     }
     return followed
   }

@@ -44,8 +44,6 @@ interface KnownGroups {
 function groupsBy(shapes: ShapeBook, keyOf: GroupKey): KnownGroups {
   const known: KnownGroups = shapes.derived(keyOf, () => ({ groupOf: [-1], keys: [], numbers: new Map() }))
   const { groupOf, keys, numbers } = known
-  // Shapes whose transaction was undone have made way for others.
-  if (groupOf.length > shapes.size + 1) groupOf.length = shapes.size + 1
   for (let number = groupOf.length; number <= shapes.size; number++) {
     const shape = shapes.shape(number)
     const key = shape === undefined ? undefined : keyOf(shape)

@@ -31,6 +31,7 @@ function folded(shape: Shape, times: 1 | 2): Shape {
 /** The shapes of one index, numbered from 1. */
 export class ShapeBook {
   readonly #max: number
+  /** Of the first shapes: made when a number is asked for, which those who only read never do. */
   readonly #numbers = new Map<string, number>()
   readonly #shapes: Shape[] = []
   readonly #derived = new Map<unknown, unknown>()
@@ -66,24 +67,35 @@ export class ShapeBook {
   /** Takes over the next shape, as the file has it. */
   learn(shape: Shape): void {
     this.#shapes.push(shape)
-    this.#numbers.set(keyOf(shape), this.#shapes.length)
+  }
+
+  #known(shape: Shape): number | undefined {
+    for (let at = this.#numbers.size; at < this.#shapes.length; at++) {
+      const learned = this.#shapes[at]
+      if (learned !== undefined) this.#numbers.set(keyOf(learned), at + 1)
+    }
+    return this.#numbers.get(keyOf(shape))
   }
 
   /** Forgets shapes whose transaction was undone. */
   shrink(size: number): void {
-    for (const shape of this.#shapes.splice(size)) this.#numbers.delete(keyOf(shape))
+    const forgotten = this.#shapes.splice(size)
+    if (forgotten.length === 0) return
+    for (const shape of forgotten) this.#numbers.delete(keyOf(shape))
+    // Other shapes will have their numbers.
+    this.#derived.clear()
   }
 
   /** The number of a shape, and the shape to store where it is a new one. */
   numberOf(wanted: Shape): { readonly number: number; readonly added?: Shape } {
     let shape = wanted
     for (const times of [1, 2] as const) {
-      const known = this.#numbers.get(keyOf(shape))
+      const known = this.#known(shape)
       if (known !== undefined) return { number: known }
       if (this.#shapes.length < this.#max * times) break
       shape = folded(wanted, times)
     }
-    const known = this.#numbers.get(keyOf(shape))
+    const known = this.#known(shape)
     if (known !== undefined) return { number: known }
     this.learn(shape)
     return { number: this.#shapes.length, added: shape }

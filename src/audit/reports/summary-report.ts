@@ -4,7 +4,7 @@ import type { IndexStore } from './index-store.js'
 import { addTotals, countTotals, type Totals } from './index-totals.js'
 import type { SeqRange, TimeRange } from './index-walk.js'
 import { percentileUs } from './latency.js'
-import { INTERVALS, type ReportQuery } from './report-query.js'
+import { INTERVALS, type ReportFilter, type ReportQuery } from './report-query.js'
 import { type GroupKey, groupShapes } from './shape-groups.js'
 
 type Row = Readonly<Record<string, Cell>>
@@ -29,6 +29,11 @@ interface Part {
 
 const partKey: GroupKey = ({ connector, operation, decision, code }) =>
   JSON.stringify({ connector: connector ?? null, operation, decision, code } satisfies Part)
+
+/** Whether the filter goes by nothing that is a name: what a caller chose, or what there are many of. */
+function isNameless({ identity, keyId, tool, target }: ReportFilter): boolean {
+  return identity === undefined && keyId === undefined && tool === undefined && target === undefined
+}
 
 /** All entries together. */
 const oneKey: GroupKey = () => ''
@@ -65,7 +70,14 @@ function together(
 export function summaryOf(store: IndexStore, query: ReportQuery, range: SeqRange, time: TimeRange): Summary {
   const { filter, scope, interval } = query
   const { groupOf, keys } = groupShapes(store.shapes, filter, scope, partKey)
-  const counted = countTotals(store, { range, time, groupOf, groups: keys.length, latency: true })
+  const counted = countTotals(store, {
+    range,
+    time,
+    groupOf,
+    groups: keys.length,
+    latency: true,
+    nameless: isNameless(filter),
+  })
   const parts = new Map<Part, Totals>()
   for (const [group, totals] of counted.get(0)?.counted() ?? []) {
     // Made by `partKey`.
@@ -94,7 +106,15 @@ function intervalRows(
   intervalMs: number,
 ): readonly Row[] {
   const { groupOf } = groupShapes(store.shapes, filter, scope, oneKey)
-  const counted = countTotals(store, { range, time, groupOf, groups: 1, latency: true, intervalMs })
+  const counted = countTotals(store, {
+    range,
+    time,
+    groupOf,
+    groups: 1,
+    latency: true,
+    nameless: isNameless(filter),
+    intervalMs,
+  })
   return [...counted]
     .filter(([, groups]) => groups.of(0).entries > 0)
     .sort(([a], [b]) => a - b)
