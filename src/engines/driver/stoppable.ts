@@ -32,9 +32,11 @@ export function runStoppable<O>(running: Stoppable<O>, cancellation: Cancellatio
     let stopped: StopCode | undefined
     let repeat: NodeJS.Timeout | undefined
     let grace: NodeJS.Timeout | undefined
+    let lastLook: NodeJS.Immediate | undefined
     const end = (outcome: O | Stopped<O>): void => {
       clearTimeout(deadline)
       clearTimeout(grace)
+      clearImmediate(lastLook)
       clearInterval(repeat)
       cancellation.listen(undefined)
       resolve(outcome)
@@ -46,8 +48,11 @@ export function runStoppable<O>(running: Stoppable<O>, cancellation: Cancellatio
       running.cancel()
       repeat = setInterval(() => running.cancel(), CANCEL_REPEAT_MS)
       grace = setTimeout(() => {
-        running.giveUp()
-        end({ kind: 'stopped', code })
+        // What the server answered while this thread stood still is read first: it may have obeyed long ago.
+        lastLook = setImmediate(() => {
+          running.giveUp()
+          end({ kind: 'stopped', code })
+        })
       }, CANCEL_GRACE_MS)
     }
     const deadline = setTimeout(() => stop('TIMEOUT'), running.timeoutMs)

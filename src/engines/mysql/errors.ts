@@ -203,8 +203,16 @@ const OWN_STATES: ReadonlyMap<number, string> = new Map([
 
 /** The savepoint or routine that a statement names does not exist. */
 export const DOES_NOT_EXIST = 1305
-/** A kill reached the statement. */
-export const INTERRUPTED = 1317
+const INTERRUPTED: ReadonlySet<number | undefined> = new Set([
+  1317, // ER_QUERY_INTERRUPTED by an administrator
+  1969, // ER_STATEMENT_TIMEOUT of MariaDB
+  3024, // ER_QUERY_TIMEOUT
+])
+
+/** Whether a statement was ended by a kill or by the server's limit on its time. */
+export function isInterrupted(error: unknown): boolean {
+  return INTERRUPTED.has(errnoOf(error))
+}
 /** Answers to a kill that are no failure: the session has gone … */
 export const NO_SUCH_THREAD = 1094
 /** … or runs with the rights of a routine's owner, who is the only one that may kill it then. */

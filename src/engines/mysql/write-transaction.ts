@@ -18,7 +18,7 @@ import {
   CUT_TO_NULL,
   DOES_NOT_EXIST,
   errnoOf,
-  INTERRUPTED,
+  isInterrupted,
   NOT_ROLLED_BACK,
   signalledError,
   statementError,
@@ -45,6 +45,7 @@ const SHOW_WARNINGS: WireStatement = { kind: 'control', text: 'SHOW WARNINGS' }
 const ASK: WireStatement = { kind: 'control', text: 'DO 0' }
 /** A name that nobody guesses. */
 const MARK_BYTES = 16
+const STANDING_TRIES_MAX = 5
 
 /** A COMMIT that ends in one of these has been undone as a whole. Of any other failure, nothing is promised. */
 const UNDONE_AT_COMMIT: ReadonlySet<number> = new Set([
@@ -120,8 +121,10 @@ export class WriteTransaction implements WritingTransaction {
     const { session } = this.#parts
     const check: WireStatement = { kind: 'control', text: `RELEASE SAVEPOINT ${this.#mark}` }
     let end = await tidyUp(session, [check])
-    // A kill that was meant for the call can come late, and then interrupts the question instead.
-    if (end.kind === 'failed' && errnoOf(end.error) === INTERRUPTED) end = await tidyUp(session, [check])
+    // A kill or a limit that was meant for the call can come late, and then interrupts the question instead.
+    for (let tries = 1; tries < STANDING_TRIES_MAX && end.kind === 'failed' && isInterrupted(end.error); tries++) {
+      end = await tidyUp(session, [check])
+    }
     if (end.kind === 'done') return 'stands'
     return end.kind === 'failed' && errnoOf(end.error) === DOES_NOT_EXIST ? 'gone' : 'unsure'
   }
