@@ -241,7 +241,18 @@ function membersText(record: AuditRecord, instance: string, { plan, keys }: Kept
     count: record.count,
     duration_ms: { total, queue, db },
   })
-  return json.slice(1, -1)
+  return wellFormed(json).slice(1, -1)
+}
+
+/**
+ * Half of a surrogate pair, which JSON writes as an escape, is no text that can be kept everywhere: collectors put U+FFFD in its
+ * place, and the entry would not be the one that was sealed. So it is sealed with that.
+ */
+function wellFormed(json: string): string {
+  if (!json.includes('\\ud')) return json
+  // Where two halves are a pair, both are escaped or none is, and one behind a backslash that is escaped itself is no escape.
+  const escapes = /\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4}|\\./g
+  return json.replace(escapes, (found) => (/^\\ud[89a-f][0-9a-f]{2}$/.test(found) ? '\\ufffd' : found))
 }
 
 /** A plan that an entry has room for: too long a one loses its values first, and then everything but the mark `cut`. */

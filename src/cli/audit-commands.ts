@@ -81,19 +81,26 @@ function format(text: string): 'ndjson' | 'csv' {
   return text
 }
 
+interface VerifyFlags {
+  readonly head: readonly string[]
+  readonly complete?: boolean
+  readonly anyOrder?: boolean
+}
+
 function addVerify(audit: Command, act: Act): void {
   const verify = withSources(audit.command('verify [file...]'))
     .description('check that no entry was changed, added, removed or moved; exit code 5 when one was')
     .option('--head <line>', 'a head of the chain that was kept elsewhere; may repeat', collect, [])
     .option('--complete', 'every entry from the first one on, or from where the gateway deleted them to, must be there')
+    .option('--any-order', 'lines of files may stand in another order than they were written in')
     .addHelpText(
       'after',
       '\nFiles hold lines of stdout or of the file sink, or what a destination kept of batches, compressed with gzip or not. Without\nfiles the buffer and the files of the configuration are checked; the gateway may be running.',
     )
   act(verify, async (from, command) => {
     const { verify: run } = await import('./audit-verify.js')
-    const { head, complete = false } = command.opts<{ readonly head: readonly string[]; readonly complete?: boolean }>()
-    return run(from, { ...sourcesOf(command), files: command.args, heads: head, complete })
+    const { head, complete = false, anyOrder = false } = command.opts<VerifyFlags>()
+    return run(from, { ...sourcesOf(command), files: command.args, heads: head, complete, anyOrder })
   })
 }
 

@@ -13,6 +13,8 @@ export interface VerifyOptions extends SourceOptions {
   readonly heads: readonly string[]
   /** Whether a later part of a trail is not enough. */
   readonly complete: boolean
+  /** Whether the lines of files may stand in any order. */
+  readonly anyOrder: boolean
 }
 
 /** What the configuration says there is: the buffer, and the file with those that were rotated. */
@@ -35,7 +37,7 @@ export async function verify(surroundings: Surroundings, options: VerifyOptions)
     return refused('there is nothing to verify: give files, or --buffer')
   }
   const checked = await verifyTrail(
-    { ...(read && buffer !== undefined ? { buffer } : {}), files, heads: options.heads },
+    { ...(read && buffer !== undefined ? { buffer } : {}), files, heads: options.heads, anyOrder: options.anyOrder },
     keys,
   )
   if (!checked.ok) return refused(checked.error)

@@ -142,4 +142,19 @@ describe('a file of the trail', () => {
     assert.equal(demanded.how, 5)
     assert.match(demanded.out, /NOT complete: what comes before entry 3 of i1/)
   })
+
+  test('whose lines a collector put in another order passes where that is allowed, and not with one missing', async () => {
+    const path = join(mkdtempSync(join(root, 'b-')), 'audit.sqlite')
+    const outbox = openBuffer(path)
+    assert.ok(outbox.append([1, 2, 3, 4].map((n) => auditRecord(`e-${n}`))).ok)
+    outbox.close()
+    const [one = '', two = '', three = '', four = ''] = readBuffer(path).lines
+    const verified = async (lines: readonly string[], ...more: readonly string[]) => {
+      const { how, out } = await audit('verify', fileOf(path, lines), '--key-file', `${path}.key`, ...more)
+      return [how, /not in its place/.test(out), /entry 2 is missing/.test(out)]
+    }
+    assert.deepEqual(await verified([one, four, two, three]), [5, true, false])
+    assert.deepEqual(await verified([one, four, two, three], '--any-order'), [0, false, false])
+    assert.deepEqual(await verified([four, one, three], '--any-order'), [5, false, true])
+  })
 })

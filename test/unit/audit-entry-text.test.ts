@@ -46,6 +46,16 @@ test('members stand in the documented order whatever the order of the record, an
   assert.equal('connector' in entryOf(without), false)
 })
 
+test('half of a surrogate pair is kept as U+FFFD, wherever it came from, and whole ones as they are', () => {
+  const kept = (text: string) => entryOf(auditRecord('a', { client: text }))['client']
+  assert.equal(kept('a\ud83d'), 'a\ufffd')
+  assert.equal(kept('\ude00b\ud83d\ud83d\ude00'), '\ufffdb\ufffd\ud83d\ude00')
+  assert.equal(kept('\u{1f600}\u{e0041}\\ud83d'), '\u{1f600}\u{e0041}\\ud83d')
+  const cut = String(kept(`${'x'.repeat(AUDIT_TEXT_CHARS_MAX - 2)}\u{1f600}\u{1f600}`))
+  assert.ok(cut.endsWith('x\ufffd…'))
+  assert.match(textOf(auditRecord('a', { client: '\ud83d', tool: '\udc00' })), /^(?:[^\\]|\\ufffd)+$/)
+})
+
 test('hostile text in any field yields one line of harmless characters and is kept in full', () => {
   const hostile = `a\nb\r\u001b[31m\u0000\u007f\u009b2J\u0085\u2028\u2029\u202e\u2066\u200f\u061c\u200b\ufeff\u{e0041}","hash":"x"}`
   for (const name of TEXT_FIELDS) {

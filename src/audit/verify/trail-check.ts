@@ -42,6 +42,8 @@ export interface SourceRules {
   readonly name: string
   /** Whether a line may come again: stdout and files are written at least once, a buffer exactly once. */
   readonly repeats: boolean
+  /** Whether its lines may stand in another order than they were written in, as a collector that was ended may put them. Absent: no. */
+  readonly anyOrder?: boolean
 }
 
 interface Suspect {
@@ -105,8 +107,9 @@ export class TrailCheck {
         const before = last.get(current) ?? 0
         const done = check.hashes.add(link.seq, link.hash, link.prevHash)
         if (done === 'added') {
-          if (link.seq < before) check.faults.push({ kind: 'reordered', seq: link.seq, place })
-          else last.set(current, link.seq)
+          if (link.seq < before && rules.anyOrder !== true)
+            check.faults.push({ kind: 'reordered', seq: link.seq, place })
+          else last.set(current, Math.max(before, link.seq))
         } else if (done === 'other') check.faults.push({ kind: 'unlinked', seq: link.seq, place })
         else if (rules.repeats || link.seq > before) {
           // Another source had it already, or this one was written again after a crash.

@@ -11,18 +11,20 @@ export interface TrailSources {
   readonly files: readonly string[]
   /** Head lines that were kept elsewhere. */
   readonly heads: readonly string[]
+  /** Whether the lines of files may stand in any order. Absent: no. */
+  readonly anyOrder?: boolean
 }
 
 /** Checks everything together: what one source lacks another may have. Fails with one sentence when a source cannot be read. */
 export async function verifyTrail(
-  { buffer, files, heads }: TrailSources,
+  { buffer, files, heads, anyOrder = false }: TrailSources,
   keys: ChainKeys,
 ): Promise<Result<readonly ChainResult[], string>> {
   const check = new TrailCheck(keys)
   const given = check.source({ name: 'given head', repeats: true })
   for (const head of heads) given.visit(head)
   for (const file of files) {
-    const source = check.source({ name: file, repeats: true })
+    const source = check.source({ name: file, repeats: true, anyOrder })
     const read = await readTrailFile(file, (line) => source.visit(line))
     if (!read.ok) return read
   }
