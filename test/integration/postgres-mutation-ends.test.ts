@@ -195,9 +195,12 @@ for (const target of POSTGRES_TARGETS) {
           for (const { pid } of await db.sessions()) await db.query('SELECT pg_terminate_backend($1)', [String(pid)])
         }
       })()
-      for (let id = 1; id <= 50; id++) ends.push([String(id), codeOf(await change(String(id), { title: 'x' }))[0]])
-      done = true
-      await killer
+      try {
+        for (let id = 1; id <= 50; id++) ends.push([String(id), codeOf(await change(String(id), { title: 'x' }))[0]])
+      } finally {
+        done = true
+        await killer
+      }
       for (const [id, effect] of ends) {
         if (effect !== 'unknown') assert.equal(await title(db, id), effect === 'committed' ? 'x' : 'title', id)
       }
